@@ -1,4 +1,4 @@
-//! Why a power cut is not explored.
+//! Errors that prevent the exploration of a power cut.
 
 /// Bad input, something that the machine lacks, or a guest that failed.
 #[derive(Debug, thiserror::Error)]

@@ -5,7 +5,7 @@ use lab::power_cut::Judged;
 use study::FindingKind;
 use trial::power_cut::{Loss, Verdict, ViolationKind};
 
-/// What can be wrong with a state, in the words of a session.
+/// The kinds of findings, as printed during a session.
 pub const fn words(kind: FindingKind) -> &'static str {
     match kind {
         FindingKind::Lost => "acknowledged, but lost",

@@ -17,7 +17,7 @@ use study::workload::PowerCutSpec;
 /// Contents of the disks beyond this size go to a file.
 const MEMORY_BUDGET_BYTES: u64 = 1 << 30;
 
-/// What all guests have in common.
+/// Parameters common to all guests.
 pub struct Guests<'a> {
     pub cache: &'a Cache,
     init: Init,

@@ -65,7 +65,7 @@ pub enum Acts {
     Slow,
 }
 
-/// What a stack keeps after a power cut.
+/// The guarantee of a stack after a power cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Promise {
     /// Everything that was acknowledged survives.

@@ -1,5 +1,5 @@
-//! Power cuts: all states of a cell's disks, random stacks until the time is up, one state again, and the shortest work
-//! that shows a finding.
+//! Power cuts: explores all states of a cell's disks, tests random stacks until the time is up, repeats one state, and
+//! finds the shortest workload that shows a finding.
 //!
 //! Guests are started here; nothing is printed. Progress is logged.
 

@@ -51,7 +51,7 @@ impl FromStr for LostSectors {
             })
         };
         parsed().ok_or_else(|| {
-            "it is DISK:SECTOR+COUNT, such as 2:493956+2 for two sectors of the second disk".to_owned()
+            "expected DISK:SECTOR+COUNT, such as 2:493956+2 for two sectors of the second disk".to_owned()
         })
     }
 }

@@ -48,7 +48,7 @@ impl FromStr for Numbers {
                 (Some(first), Some(last)) if first <= last => all.extend(first..=last),
                 _ => {
                     return Err(format!(
-                        "`{part}` is no number of an operation and no range such as 3-20"
+                        "`{part}` is neither the number of an operation nor a range such as 3-20"
                     ));
                 }
             }

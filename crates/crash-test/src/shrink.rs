@@ -65,7 +65,7 @@ struct Shrinking<'a> {
     tried: u32,
 }
 
-/// Makes the work and the lost writes of a state smaller, as long as its finding stays; in words.
+/// Reduces the operations and the lost writes of a state as long as its finding remains; returns the result in words.
 pub fn shrink(choice: &StateChoice, plan: &Plan, cache: &Cache, show: ShowBuild) -> Result<String, Error> {
     let (trial, spec) = choice.trial(plan)?;
     let guests = Guests::new(cache, show)?;
@@ -109,7 +109,7 @@ impl Shrinking<'_> {
             }
             Ok(None)
         })?;
-        log::info!("{} operations are left", kept.len());
+        log::info!("{} operations remain", kept.len());
         let spec = self.spec.clone();
         self.spec = without(&mut self.trial, &spec, &best);
         Ok(judged)
@@ -169,8 +169,11 @@ impl Shrinking<'_> {
                 };
                 let mut all = text(&self.trial.cell, &operations, &smallest, operations.all.len());
                 all.push_str(&match lost.is_empty() {
-                    true => format!("lost of the caches: nothing ({total} blocks before)\n"),
-                    false => format!("lost of the caches: parts of {} blocks ({total} before)\n", lost.len()),
+                    true => format!("lost from the caches: nothing ({total} blocks before)\n"),
+                    false => format!(
+                        "lost from the caches: parts of {} blocks ({total} before)\n",
+                        lost.len()
+                    ),
                 });
                 for line in writes.describe(&lost)? {
                     all.push_str(&format!("  {line}\n"));

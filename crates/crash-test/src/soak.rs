@@ -1,4 +1,4 @@
-//! Random stacks, random work and random power cuts, until the time is up. One seed decides all.
+//! Random stacks, random operations and random power cuts, until the time is up, all drawn from one seed.
 
 use crate::Error;
 use crate::finding::{News, found, words};
@@ -22,7 +22,7 @@ const NOTED_EVERY: u32 = 50;
 /// Maximum number of findings of one kind shown for one history; the others are counted.
 const SHOWN: usize = 3;
 
-/// What the user asks for.
+/// Parameters from the command line.
 #[derive(Clone, Debug)]
 pub struct SoakOptions {
     pub seed: u64,
@@ -69,8 +69,8 @@ struct Done {
 }
 
 impl<'a> Soak<'a> {
-    /// Builds the kernel of the first history if it is missing: a kernel that cannot be had is reported before threads
-    /// are started.
+    /// Builds the kernel of the first history if it is missing: a kernel that cannot be built is reported before
+    /// threads are started.
     pub fn new(options: &'a SoakOptions, cache: &'a Cache, show: ShowBuild) -> Result<Self, Error> {
         let soak = Self {
             options,
@@ -87,7 +87,7 @@ impl<'a> Soak<'a> {
         Ok(soak)
     }
 
-    /// Explores until the time is up or `stop` is set; `report` gets what was found, as it is found.
+    /// Explores until the time is up or `stop` is set; `report` gets each finding immediately.
     pub fn run(&self, stop: &AtomicBool, report: &mut dyn FnMut(&str)) -> Total {
         let mut total = Total::default();
         let (sender, results) = mpsc::channel();
@@ -104,7 +104,7 @@ impl<'a> Soak<'a> {
         total
     }
 
-    /// What was found, as a table.
+    /// The findings, as a table.
     pub fn summary(&self, total: &Total) -> String {
         total.text(self.options.seed, self.began.elapsed(), self.jobs())
     }
@@ -195,7 +195,7 @@ struct Counts {
     expected: u64,
 }
 
-/// What was found in all histories.
+/// Findings of all histories.
 #[derive(Default)]
 pub struct Total {
     histories: u32,

@@ -1,4 +1,4 @@
-//! One state of a study's power cuts again, from a run that ends in the cut.
+//! Repeats one state of a study's power cuts, by a run that ends in the cut.
 
 use crate::guests::Guests;
 use crate::{Error, LostSectors, Numbers, shrink};
@@ -16,7 +16,7 @@ use trial::power_cut::Operations;
 /// Operations before the cut that are listed.
 const LISTED: usize = 12;
 
-/// Which state, as the user says it.
+/// The state that the user asks for.
 #[derive(Clone, Debug)]
 pub struct StateChoice {
     /// The study's file, for the command that shows the state again.
@@ -27,7 +27,7 @@ pub struct StateChoice {
     pub trial: u64,
     /// The instant of the cut and the seed of what the caches lose.
     pub cut: PowerCut,
-    /// Operations that are not done.
+    /// Operations to skip.
     pub left_out: Option<Numbers>,
     /// The only sectors that are lost, unless there are none here.
     pub lose: Vec<LostSectors>,

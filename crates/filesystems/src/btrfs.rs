@@ -15,7 +15,7 @@ pub const FILESYSTEM: Filesystem = Filesystem {
     smallest_bytes: 115 << 20,
     smallest_striped_bytes: 115 << 20,
     block_sizes: BlockSizes::Page {
-        reason: "btrfs has only sectors of 4 KiB, the page size",
+        reason: "btrfs supports only 4 KiB sectors, the page size",
     },
     reads_ahead_itself: true,
     compression: Some(Compression {

@@ -59,7 +59,7 @@ mod tests {
         };
         assert_eq!(
             call(&odd, false, [1, 47, 0]),
-            Err("a journal of 1000 bytes: its mkfs counts in MiB".to_owned())
+            Err("a journal of 1000 bytes: its mkfs takes whole MiB".to_owned())
         );
     }
 

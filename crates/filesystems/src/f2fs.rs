@@ -12,7 +12,7 @@ pub const FILESYSTEM: Filesystem = Filesystem {
     smallest_bytes: 64 << 20,
     smallest_striped_bytes: 64 << 20,
     block_sizes: BlockSizes::Page {
-        reason: "F2FS has only 4 KiB blocks",
+        reason: "F2FS supports only 4 KiB blocks",
     },
     kernel: Kernel {
         flavour: Flavour::More,

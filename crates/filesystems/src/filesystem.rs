@@ -40,7 +40,7 @@ pub struct Filesystem {
     /// Names that wipefs gives to the signatures that mkfs leaves.
     pub signatures: &'static [&'static str],
     pub checker: Option<Checker>,
-    /// What has to be installed for it.
+    /// Programs and files that have to be installed for it.
     pub needs: &'static [Need],
 }
 

@@ -15,7 +15,7 @@ pub const FILESYSTEM: Filesystem = Filesystem {
     smallest_bytes: 16 * MIB,
     smallest_striped_bytes: 16 * MIB,
     block_sizes: BlockSizes::Page {
-        reason: "JFS has only 4 KiB blocks",
+        reason: "JFS supports only 4 KiB blocks",
     },
     journal: Some(Journal {
         least: Amount::Bytes(MIB),

@@ -122,7 +122,7 @@ pub fn fill(template: &[&str], value: &str) -> Vec<String> {
 pub(crate) fn mebibytes(what: &str, bytes: u64) -> Result<u64, String> {
     const MIB: u64 = 1 << 20;
     if bytes == 0 || !bytes.is_multiple_of(MIB) {
-        return Err(format!("a {what} of {bytes} bytes: its mkfs counts in MiB"));
+        return Err(format!("a {what} of {bytes} bytes: its mkfs takes whole MiB"));
     }
     Ok(bytes / MIB)
 }

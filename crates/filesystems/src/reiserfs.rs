@@ -53,7 +53,7 @@ fn journal(request: &Request) -> Result<Vec<String>, String> {
         let block_bytes = request.block_bytes();
         if block_bytes == 0 || !bytes.is_multiple_of(block_bytes) {
             return Err(format!(
-                "a journal of {bytes} bytes: reiserfs counts it in blocks of {block_bytes}"
+                "a journal of {bytes} bytes: reiserfs takes whole blocks of {block_bytes} bytes"
             ));
         }
         arguments.extend(["-s".to_owned(), (bytes / block_bytes).to_string()]);

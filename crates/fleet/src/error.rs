@@ -1,4 +1,4 @@
-//! Why stores are not merged or shown, or a study is not submitted.
+//! Errors of merging and showing stores, and of submitting a study.
 
 use crate::{PartsError, SubmitError};
 use store::StoreError;

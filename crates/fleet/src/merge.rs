@@ -15,7 +15,7 @@ use store::{MergeError, Part, Store, StoreError};
 use tempfile::TempPath;
 use tools::shell_word;
 
-/// What is merged, and where it goes.
+/// Sources and target of a merge.
 pub struct MergeOptions {
     pub target: PathBuf,
     pub parts: Vec<PathBuf>,

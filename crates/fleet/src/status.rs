@@ -1,4 +1,4 @@
-//! How far a study is that runs in several stores, from the stores alone.
+//! Progress of a study that runs in several stores, from the stores alone.
 
 use crate::Error;
 use crate::store_parts::{self, PartsError};
@@ -45,7 +45,7 @@ fn stores(places: &[PathBuf]) -> Result<Vec<PathBuf>, PartsError> {
     Ok(stores)
 }
 
-/// How far a study is.
+/// Progress of a study.
 pub struct Status {
     title: String,
     seed: u64,
@@ -149,7 +149,7 @@ impl Status {
         text.push_str(&match (self.is_finished(), self.left()) {
             (true, _) => "finished\n".to_owned(),
             (false, Some((all, longest))) => format!(
-                "expected to take {} more of one core's time, {} if all shards run at the same time\n",
+                "time left: {} on one core, {} if all shards run at the same time\n",
                 report::clock(all),
                 report::clock(longest)
             ),

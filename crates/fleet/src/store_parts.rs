@@ -20,14 +20,14 @@ pub enum PartsError {
     /// `status` only reads.
     #[error("{0}")]
     NotShown(MergeError),
-    #[error("`{}` holds no run: its task has not begun the first trial", path.display())]
+    #[error("`{}` holds no run: its task has not started the first trial", path.display())]
     NoRun { path: PathBuf },
     #[error(
         "parts of the run are missing: {missing}. `raidlab run STUDY --shard …` runs a shard or continues it; --partial \
          merges what there is; nothing was written"
     )]
     Missing { missing: String },
-    #[error("`{}` has no stores (*.db) yet: no task has begun", folder.display())]
+    #[error("`{}` has no stores (*.db) yet: no task has started", folder.display())]
     NoStores { folder: PathBuf },
     #[error("cannot read the folder `{}`: {}", folder.display(), files::reason(source))]
     Folder { folder: PathBuf, source: io::Error },

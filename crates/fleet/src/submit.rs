@@ -22,7 +22,7 @@ use study::plan::Plan;
 use study::stack::MachineKind;
 use tools::shell_word;
 
-/// What the user asks for.
+/// Parameters from the command line.
 pub struct SubmitOptions {
     pub study: PathBuf,
     pub partition: Option<String>,

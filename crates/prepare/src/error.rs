@@ -1,4 +1,4 @@
-//! Why a run cannot begin. Nothing was touched, unless a message says otherwise.
+//! Why a run cannot start. Nothing was touched, unless a message says otherwise.
 
 use crate::LoopFiles;
 use disksim::catalogue;

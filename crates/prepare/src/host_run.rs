@@ -21,7 +21,7 @@ const DISK_BYTES_MIN: u64 = 16 << 20;
 /// Longer than any disk should take for one request, including its own retries.
 const STALL: Duration = Duration::from_secs(600);
 
-/// What a run on this machine can use.
+/// Resources of a run on this machine.
 pub struct PreparedHost {
     state: State,
     disks: FoundDisks,

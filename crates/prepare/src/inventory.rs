@@ -14,7 +14,7 @@ pub fn read(path: &Path) -> Result<Inventory, Error> {
     Inventory::parse(&text).map_err(|error| Error::Inventory(format!("`{}`: {error}", path.display())))
 }
 
-/// What an inventory says of this node.
+/// An inventory's entry for this node.
 pub struct NodeDisks {
     /// The node's.
     pub name: String,
@@ -32,7 +32,7 @@ pub fn of_this_node(path: &Path) -> Result<NodeDisks, Error> {
     let node = inventory.node(&name).ok_or_else(|| {
         let names: Vec<&str> = inventory.nodes.iter().map(|node| node.name.as_str()).collect();
         refused(format!(
-            "this machine is `{name}`, of which it says nothing; its nodes are {}",
+            "this machine is `{name}`, which is not in the inventory; its nodes are {}",
             names.join(", ")
         ))
     })?;

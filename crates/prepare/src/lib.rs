@@ -1,4 +1,4 @@
-//! What a run needs before its first trial: its study with all models, the kernels, the programs, the disks of this machine.
+//! Prepares a run: reads its study with all models, and provides kernels, programs and the disks of this machine.
 //!
 //! Reads, builds kernels and rolls back what a killed run left; touches no disk before [`host_run::PreparedHost::begin`].
 //! Progress is logged.
@@ -27,7 +27,7 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use study::stack::MachineKind;
 
-/// What the user asks of a run.
+/// Parameters of a run from the command line.
 pub struct Options {
     pub devices: Vec<PathBuf>,
     /// Serial numbers of disks that may be overwritten.

@@ -1,4 +1,4 @@
-//! What this machine lacks, why it is needed, and the package that has it.
+//! Programs and files that this machine lacks: the purpose and the package of each.
 
 use crate::Error;
 use filesystems::{FilesystemKind, Flavour, Need};
@@ -222,7 +222,7 @@ pub fn findings() -> Vec<Finding> {
     [cache_finding(), left_over()].into_iter().flatten().collect()
 }
 
-/// What killed runs left on this machine's own disks.
+/// Leftovers of killed runs on this machine's disks.
 fn left_over() -> Option<Finding> {
     let state = host::State::of_machine();
     if !state.has_ledgers() {

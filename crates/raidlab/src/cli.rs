@@ -97,7 +97,7 @@ pub enum Command {
     Shell(ShellArguments),
     /// Repeat one power cut of a study: `raidlab run` records the instant and the seed of each finding
     PowerCut(PowerCutArguments),
-    /// Look for lost and wrong data by itself: random stacks, work and power cuts, one seed decides all
+    /// Search for lost and wrong data with random stacks, operations and power cuts, all drawn from one seed
     #[command(after_help = exit_status::help(exit_status::OF_SOAK))]
     Soak(SoakArguments),
     /// Undo what a killed run left on this machine, using its ledger
@@ -109,7 +109,7 @@ pub enum Command {
     #[command(hide = true)]
     PackageFiles {
         folder: PathBuf,
-        /// Also the lab's kernel, built now if it was not, with what raidlab adds to Linux
+        /// Also the lab's kernel, built now if necessary, with raidlab's changes to Linux
         #[arg(long)]
         kernel: bool,
     },
@@ -151,7 +151,7 @@ pub struct RunArguments {
     /// Name of this run, for `raidlab runs` and `--run`
     #[arg(long, value_parser = run_name, allow_negative_numbers = true)]
     pub name: Option<String>,
-    /// Seed of every random choice of the run
+    /// Seed of all random choices of the run
     #[arg(long, default_value_t = 1, value_parser = seed, allow_negative_numbers = true)]
     pub seed: u64,
     /// Number of guests that run in parallel (default: one for each processor)
@@ -187,7 +187,7 @@ pub struct PlanArguments {
     /// Show one of several parts of the study, as in 3/16
     #[arg(long, value_name = "NUMBER/COUNT", allow_negative_numbers = true)]
     pub shard: Option<Shard>,
-    /// Seed of every random choice of the run
+    /// Seed of all random choices of the run
     #[arg(long, default_value_t = 1, value_parser = seed, allow_negative_numbers = true)]
     pub seed: u64,
     #[arg(long, value_enum, default_value_t = Format::Text)]
@@ -228,11 +228,12 @@ pub enum DiskCommand {
         #[arg(long, value_name = "FILE")]
         html: Option<PathBuf>,
     },
-    /// Turn a disk of this machine into a model, by requests that are timed
+    /// Measure a disk of this machine with timed requests and write a model of it
     ///
     /// Nothing is written to the disk without --destroy. The disk must not be in use, since other requests would be
     /// measured with it. Platters take 20 minutes and more, an SSD a few, and with --destroy twice --precondition and more.
-    /// What is found is kept next to the output file after each step: the same command continues one that was ended (Ctrl-C).
+    /// Results are kept next to the output file after each step: the same command continues an interrupted measurement
+    /// (Ctrl-C).
     Measure {
         /// The whole disk, such as /dev/sdb or its name in /dev/disk/by-id
         device: PathBuf,
@@ -242,10 +243,11 @@ pub enum DiskCommand {
         /// Also measure writes and flushes: the disk with this serial number is overwritten, and all of its data is lost
         #[arg(long, value_name = "SERIAL")]
         destroy: Option<String>,
-        /// With --destroy, of an SSD: fill it, and then write it at random until it is steady, for at most so long each
+        /// With --destroy, for an SSD: fill it, then write at random until it is in steady state; time limit of each
+        /// step
         #[arg(long, value_name = "TIME", default_value = "30m", value_parser = time)]
         precondition: Duration,
-        /// Plot what was measured, and what the model does, into this file
+        /// Plot the measurements and the behaviour of the model into this file
         #[arg(long, value_name = "FILE")]
         html: Option<PathBuf>,
     },

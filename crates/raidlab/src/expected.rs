@@ -1,4 +1,4 @@
-//! Errors of the user's and of the world's, apart from bugs: each has its words, its cause and its exit code.
+//! Expected errors, as opposed to bugs: bad input or a bad environment. Each has a message, a cause and an exit code.
 
 use crate::console;
 use crate::progress::{say, say_with};
@@ -17,16 +17,16 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use store::{MergeError, StoreError};
 
-/// The run came to its end, but a trial failed; or work that was begun could not be brought to its end.
+/// The run finished, but a trial failed; or work in progress could not be completed.
 pub const EXIT_TRIAL_FAILED: u8 = 1;
 /// The user's input is wrong; nothing was touched.
 pub const EXIT_INPUT: u8 = 2;
 /// The machine lacks something.
 pub const EXIT_MACHINE: u8 = 3;
-/// Stopped by the user; what was measured is kept.
+/// Stopped by the user; all measurements are kept.
 pub const EXIT_INTERRUPTED: u8 = 130;
 
-/// What the user gets instead of a result.
+/// The error that the user gets instead of a result.
 #[derive(Debug, thiserror::Error)]
 pub enum ExpectedError {
     // The input is wrong.
@@ -87,14 +87,14 @@ pub enum ExpectedError {
     #[error("{0}")]
     Machine(#[source] io::Error),
 
-    // Work that was begun could not be brought to its end.
+    // Work in progress could not be completed.
     #[error("{0}")]
     Simulation(String),
     #[error("no shell in the guest: {why}")]
     NoShell { why: String },
 }
 
-/// What the libraries of earlier stages say goes through [`prepare::Error`].
+/// Errors of the libraries of earlier stages are converted by [`prepare::Error`].
 macro_rules! from_stages {
     ($($error:ty),*) => {
         $(impl From<$error> for ExpectedError {
@@ -115,10 +115,10 @@ from_stages!(
 );
 
 impl ExpectedError {
-    /// Says it on standard error and gives the exit code.
+    /// Prints it to standard error and returns the exit code.
     pub fn report(&self) -> ExitCode {
         match self {
-            // These have a form of their own.
+            // These have their own format.
             Self::Prepare(prepare::Error::Study(diagnostics)) if console::is_coloured(&io::stderr()) => {
                 say_with(&diagnostics.to_string_in_colour(), Colours::Kept);
             }
@@ -181,7 +181,7 @@ impl ExpectedError {
     }
 }
 
-/// Most of what keeps a run from beginning is the user's to change.
+/// The user can fix most reasons why a run cannot start.
 fn prepare_exit(error: &prepare::Error) -> u8 {
     use prepare::Error as E;
     match error {
@@ -221,7 +221,7 @@ const fn output_exit(error: &OutputError) -> u8 {
     }
 }
 
-/// A store that is opened or read, before anything was done.
+/// A store that could not be opened or read, before anything was done.
 const fn store_exit(error: &StoreError) -> u8 {
     match error {
         StoreError::Full { .. } => EXIT_MACHINE,

@@ -31,7 +31,7 @@ const FILES: &[(&str, &str)] = &[
         "/usr/lib/raidlab/kernels",
         "Kernels of the package raidlab-kernel-6.12.",
     ),
-    ("/usr/share/raidlab/studies", "Studies to begin with."),
+    ("/usr/share/raidlab/studies", "Example studies."),
     (
         "/usr/share/doc/raidlab",
         "The documentation: docs/study.md describes every key of a study.",

@@ -1,4 +1,4 @@
-//! What two exported runs have in common, and the first thing that they have not.
+//! Compares two exported runs and finds the first difference.
 
 use crate::{Error, open_store};
 use serde::Serialize;
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use store::{RunChoice, TrialFacts};
 use study::{DiskCounters, ProvenanceEntry, TestDisk};
 
-/// What a SQLite file begins with.
+/// The magic bytes of an SQLite file.
 const SQLITE: &[u8] = b"SQLite format 3\0";
 
 /// A run as `raidlab export` writes it.
@@ -20,11 +20,11 @@ pub struct ExportedRun {
     json: Value,
 }
 
-/// How two runs compare, in words.
+/// Result of a comparison, in words.
 pub struct Difference {
     pub is_same: bool,
     pub text: String,
-    /// What the runs did not share: a kernel or a file that guests read.
+    /// Files that differ between the runs: kernels, and files that guests read.
     pub inputs: Vec<Input>,
 }
 
@@ -32,7 +32,7 @@ pub struct Difference {
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub struct Input {
     pub name: String,
-    /// None: the run did not have it.
+    /// `None` if the run did not have it.
     pub one: Option<String>,
     pub other: Option<String>,
 }
@@ -45,7 +45,7 @@ struct Trial<'a> {
 }
 
 impl ExportedRun {
-    /// A run of a store, or what `raidlab export` wrote of one.
+    /// A run of a store, or one exported by `raidlab export`.
     pub fn read(path: &Path, run: Option<&RunChoice>) -> Result<Self, Error> {
         let failed = |error: &dyn Display| Error::NoExport {
             path: path.to_owned(),
@@ -69,7 +69,7 @@ impl ExportedRun {
         })
     }
 
-    /// None when the text is no export.
+    /// `None` if the text is not an export.
     fn parse(path: &Path, text: &str) -> Option<ExportedRun> {
         let json: Value = serde_json::from_str(text).ok()?;
         let is_export = json["format"] == "raidlab-export" && json["run"]["digest_sha256"].is_string();
@@ -198,7 +198,7 @@ fn inputs(one: &ExportedRun, other: &ExportedRun) -> Vec<Input> {
         .collect()
 }
 
-/// What differs first in a trial, of each kind: a sample, a latency, a disk.
+/// The first difference of each kind in a trial: a sample, a latency, a disk.
 fn in_trial(one: &ExportedRun, other: &ExportedRun, trial: Trial<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     for (table, names) in [("samples", ["test", "metric"]), ("latencies", ["test", "operation"])] {
@@ -237,7 +237,7 @@ fn values(a: &Value, b: &Value) -> String {
     )
 }
 
-/// What differs of the first disk of which anything does: counters, and then the contents.
+/// The first difference of the first disk that differs: in its counters, else in its contents.
 fn of_disks(a: &TrialFacts, b: &TrialFacts) -> Option<String> {
     let simulated = a.disk_counters.iter().map(|disk| {
         let other = b.disk_counters.iter().find(|other| other.disk == disk.disk);

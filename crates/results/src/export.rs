@@ -1,4 +1,4 @@
-//! All samples of a run, and what they say of the study's claims, in the formats of other tools.
+//! All samples of a run, and the verdicts on the study's claims, in the formats of other tools.
 
 use crate::{claims, open_store};
 use report::Warnings;

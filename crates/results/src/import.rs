@@ -31,7 +31,7 @@ struct Read {
     results: Vec<Foreign>,
 }
 
-/// What the user asks for.
+/// Parameters from the command line.
 pub struct ImportOptions {
     pub files: Vec<PathBuf>,
     pub stack: Option<String>,
@@ -43,7 +43,7 @@ pub struct ImportOptions {
 /// The run of imported results.
 pub struct Imported {
     pub run: RunId,
-    /// None if the run was in the store before.
+    /// `None` if the store already had the run.
     pub results: Option<usize>,
 }
 

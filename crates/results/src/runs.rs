@@ -1,4 +1,4 @@
-//! What a store holds.
+//! Contents of a store.
 
 use serde_json::{Value, json};
 use store::RunSummary;

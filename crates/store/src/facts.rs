@@ -1,4 +1,4 @@
-//! How facts with a type are kept: as text in table `provenance`, as all versions did. Only this file knows their keys.
+//! Storage of typed facts: as text in table `provenance`, as in all versions. Only this file knows their keys.
 
 use crate::read::Selection;
 use crate::{Result, Store};
@@ -35,7 +35,7 @@ pub struct TrialFacts {
     pub kernel: Option<String>,
     pub load: Option<Load>,
     pub findings: Vec<Finding>,
-    /// What is shown as it is.
+    /// Facts that are only displayed.
     pub provenance: Vec<ProvenanceEntry>,
 }
 

@@ -14,7 +14,7 @@ pub struct Invocation {
     pub(crate) limit: Duration,
     pub(crate) output_bytes_max: usize,
     pub(crate) folder: PathBuf,
-    /// What it reads from its standard input.
+    /// Its standard input.
     pub(crate) input: String,
 }
 

@@ -91,7 +91,7 @@ struct Watch {
     stderr: Stream<std::process::ChildStderr>,
 }
 
-/// What woke us.
+/// The event that ended the wait.
 enum Woken {
     Ended,
     Cancelled,

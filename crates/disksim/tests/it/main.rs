@@ -1,4 +1,4 @@
-//! The disk model against figures of disks, and the store of contents against a plain one.
+//! Tests of the disk model against published figures, and of the store of contents against a simple one.
 
 mod contents_memory;
 mod contents_model;

@@ -12,7 +12,7 @@ pub enum SubmitError {
     )]
     NoSlurm,
     #[error(
-        "there is no Slurm on this machine that could be asked for the number of cores: add --tasks, without --nodes"
+        "Slurm is not installed on this machine, so the number of cores is unknown: give --tasks instead of --nodes"
     )]
     NoCores,
     #[error("partition `{partition}` has no cores: `sinfo` lists the partitions; nothing was submitted")]
@@ -22,7 +22,8 @@ pub enum SubmitError {
     #[error("Slurm refused the job (`{program}`): {message}; nothing was submitted, and nothing is left behind")]
     Refused { program: &'static str, message: String },
     #[error(
-        "`{}` exists, from a job before: `sbatch {}/run.sbatch` continues it; choose another folder with --folder for a \
+        "`{}` exists, from an earlier job: `sbatch {}/run.sbatch` continues it; choose another folder with --folder \
+            for a \
          new one; nothing was submitted",
         folder.display(), folder.display()
     )]
@@ -48,7 +49,7 @@ pub enum SubmitError {
 }
 
 impl SubmitError {
-    /// Whether the machine or the cluster is at fault, and not what was asked.
+    /// Whether the machine or the cluster is the cause, not the request.
     pub fn is_of_machine(&self) -> bool {
         match self {
             Self::NoSlurm | Self::NoCores | Self::Program { .. } => true,

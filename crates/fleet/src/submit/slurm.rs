@@ -54,7 +54,7 @@ impl Slurm {
             true => Ok(job.to_owned()),
             false => Err(SubmitError::Refused {
                 program: "sbatch",
-                message: format!("it answered `{}` instead of a job's number", text.trim()),
+                message: format!("it printed `{}` instead of a job number", text.trim()),
             }),
         }
     }

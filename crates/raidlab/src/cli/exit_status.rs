@@ -28,7 +28,7 @@ pub const OF_MERGE: &[(u8, &str)] = &[
 pub const OF_SUBMIT: &[(u8, &str)] = &[
     (0, "submitted"),
     (2, "invalid input, or Slurm refused the job (nothing is left behind)"),
-    (3, "no Slurm here"),
+    (3, "Slurm is not installed"),
 ];
 
 pub const OF_SOAK: &[(u8, &str)] = &[

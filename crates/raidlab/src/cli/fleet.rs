@@ -38,7 +38,7 @@ pub struct SubmitArguments {
     /// Partition (default: the cluster's)
     #[arg(long, value_name = "NAME")]
     pub partition: Option<String>,
-    /// Run at most as many tasks at a time as so many nodes of the partition have cores
+    /// Run at most as many tasks at a time as this number of nodes of the partition has cores
     #[arg(long, value_parser = |text: &str| whole(text, 1..=100_000), allow_negative_numbers = true)]
     pub nodes: Option<u64>,
     /// Number of shards, each of which is a task (default: one for each core)
@@ -58,7 +58,7 @@ pub struct SubmitArguments {
     /// seed, as in mine-seed1.job)
     #[arg(long)]
     pub folder: Option<PathBuf>,
-    /// Seed of every random choice of the run
+    /// Seed of all random choices of the run
     #[arg(long, default_value_t = 1, value_parser = seed, allow_negative_numbers = true)]
     pub seed: u64,
     /// Run a part of the matrix: AXIS=VALUE,… or AXIS!=VALUE,… (may be repeated; values of one axis are alternatives)

@@ -26,23 +26,23 @@ pub struct PowerCutArguments {
     /// Decides which data in the disks' caches survives
     #[arg(long, value_name = "SEED", value_parser = seed, allow_negative_numbers = true)]
     pub cut_seed: u64,
-    /// Find the fewest operations, and of these the fewest lost cached writes, that show the same kind of finding
+    /// Reduce to the fewest operations, then to the fewest lost cached writes, that show the same kind of finding
     #[arg(long, conflicts_with = "lose")]
     pub shrink: bool,
-    /// Operations that are not done, with those that need them, as `--shrink` prints them
+    /// Operations to skip, with those that depend on them, as `--shrink` prints them
     #[arg(long, value_name = "NUMBERS")]
     pub leave_out: Option<Numbers>,
-    /// Of the cached writes that the seed loses, lose only these sectors, or `nothing`, as `--shrink` prints them
+    /// Lose only these sectors of the cached writes that the seed loses, or `nothing`, as `--shrink` prints them
     #[arg(long, value_name = "DISK:SECTOR+COUNT", value_delimiter = ',')]
     pub lose: Vec<LostSectors>,
 }
 
 #[derive(Args, Debug)]
 pub struct SoakArguments {
-    /// Decides every history
+    /// Seed of all histories
     #[arg(long, default_value_t = 1, value_parser = seed, allow_negative_numbers = true)]
     pub seed: u64,
-    /// No history is begun after this time
+    /// Start no history after this time
     #[arg(long, default_value_t = 60, value_parser = |text: &str| whole(text, 1..=MINUTES_MAX), allow_negative_numbers = true)]
     pub minutes: u64,
     /// Number of histories (default: as many as there is time for)
@@ -51,7 +51,7 @@ pub struct SoakArguments {
     /// Only the history with this number, with all of its findings
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
     pub history: Option<u32>,
-    /// That history with this number of operations
+    /// Run that history with only this number of operations
     #[arg(long, value_name = "COUNT", requires = "history", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub operations: Option<u32>,
     /// Print that history's study file, for `raidlab run` and `raidlab power-cut`

@@ -70,7 +70,7 @@ pub struct DigestArguments {
     /// A store, or a run exported with `raidlab export`
     #[arg(value_name = "RUN", default_value = "raidlab.db")]
     pub one: PathBuf,
-    /// Another one to compare with; reports the first cell, trial, sample and disk that differ
+    /// Another run to compare with; reports the first cell, trial, sample and disk that differ
     #[arg(value_name = "OTHER")]
     pub other: Option<PathBuf>,
     /// Number or name of a run in the first store (default: the last)
@@ -99,7 +99,7 @@ pub struct CompareArguments {
     /// Store of runs that are given by number or name
     #[arg(long, default_value = "raidlab.db")]
     pub store: PathBuf,
-    /// `html` is one page, which opens without network
+    /// `html` is one self-contained page
     #[arg(long, value_enum, default_value_t = ComparisonFormat::Text)]
     pub format: ComparisonFormat,
     /// Where to write it (default: `-`, standard output)

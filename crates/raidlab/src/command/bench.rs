@@ -1,4 +1,4 @@
-//! `raidlab bench`: what the lab costs, as ratios. Hidden from the help: it is for those who work on raidlab.
+//! `raidlab bench`: the lab's overhead, as ratios. Hidden from the help: it is for developers of raidlab.
 
 use crate::cli::BenchArguments;
 use crate::expected::{EXIT_INTERRUPTED, ExpectedError};
@@ -23,7 +23,7 @@ fn measure(arguments: &BenchArguments, stop: &Signals) -> Result<(), ExpectedErr
     stop.begin_session();
     let print = |text: &str| output::print(text, Colours::Shown);
     let mut all: Vec<MeasuredFigure> = Vec::new();
-    // The file has all figures that there are so far.
+    // The file contains all figures measured so far.
     let mut keep = |measured: MeasuredFigure| {
         print(&measured.line())?;
         all.push(measured);

@@ -1,4 +1,4 @@
-//! `raidlab digest`: the one number of a run, and where two runs that should have the same first differ.
+//! `raidlab digest`: the digest of a run, or the first difference between two runs that should be equal.
 
 use super::print;
 use crate::cli::{DigestArguments, Format};

@@ -98,7 +98,7 @@ fn list(format: Format, own: &OwnModels<Model>) -> String {
 
 fn line(Listed { entry, is_own }: &Listed) -> String {
     let few = if entry.independent_figures < INDEPENDENT_MIN {
-        format!("; hardly checked ({} independent figures)", entry.independent_figures)
+        format!("; barely validated ({} independent figures)", entry.independent_figures)
     } else {
         String::new()
     };

@@ -1,4 +1,4 @@
-//! `raidlab power-cut`: one state of a study's power cuts again.
+//! `raidlab power-cut`: repeats one state of a study's power cuts.
 
 use super::print;
 use crate::cli::PowerCutArguments;

@@ -38,7 +38,7 @@ pub fn run(arguments: &RunArguments) -> Result<ExitCode, ExpectedError> {
             Prepared::Host(PreparedHost::of(&options, &mut plan)?)
         }
     };
-    // What is only shown has the commands of the first stack already.
+    // A dry run already has the commands of the first stack.
     if !arguments.dry_run {
         let asked = arguments.aa_control.map(|wanted| wanted == Switch::On);
         checks::add_control(asked, wanted.kind(), &mut plan);
@@ -132,7 +132,7 @@ fn run_trials(
     Ok(outcome?)
 }
 
-/// The arguments with what the inventory says of this node.
+/// The arguments, completed by the inventory's entry for this node.
 fn on_this_node(arguments: &RunArguments) -> Result<RunArguments, ExpectedError> {
     let mut arguments = arguments.clone();
     let Some(path) = &arguments.inventory else {

@@ -115,9 +115,9 @@ struct End {
 }
 
 impl End {
-    /// A line of the guest's: output is passed on at once.
+    /// A line from the guest: output is passed on at once.
     fn line(&mut self, line: &[u8]) {
-        // Who does not read what is printed does not stop the shell.
+        // The shell continues if nobody reads its output.
         match serde_json::from_slice(line) {
             Ok(ShellLine::Stdout(bytes)) => {
                 let mut out = io::stdout();

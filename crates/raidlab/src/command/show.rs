@@ -21,7 +21,7 @@ pub fn show(arguments: &ShowArguments) -> Result<ExitCode, ExpectedError> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What the arguments choose.
+/// The selection by the arguments.
 pub(super) fn shown(arguments: &ShownRun) -> Result<Input, ExpectedError> {
     let stored = &arguments.stored;
     Ok(results::shown(

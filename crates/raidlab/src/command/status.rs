@@ -1,4 +1,4 @@
-//! `raidlab status`: how far a study is that runs in several stores.
+//! `raidlab status`: progress of a study that runs in several stores.
 
 use super::print;
 use crate::cli::{Format, StatusArguments};

@@ -80,7 +80,7 @@ pub const ALL: &[(&str, &[Example])] = &[
         "raidlab import",
         &[(
             "raidlab import fio.json --stack server --workload randwrite",
-            "Stores results of fio that were measured elsewhere.",
+            "Imports fio results that were measured elsewhere.",
         )],
     ),
     (
@@ -100,14 +100,14 @@ pub const ALL: &[(&str, &[Example])] = &[
         "raidlab merge",
         &[(
             "raidlab merge all.db part-1.db part-2.db",
-            "Writes one store of the stores of a study's shards.",
+            "Merges the stores of a study's shards into one.",
         )],
     ),
     (
         "raidlab status",
         &[(
             "raidlab status my-seed1.job",
-            "Shows how far the shards of a submitted study are.",
+            "Shows the progress of a submitted study.",
         )],
     ),
     (
@@ -129,7 +129,7 @@ pub const ALL: &[(&str, &[Example])] = &[
         "raidlab disk check",
         &[(
             "raidlab disk check seagate-ironwolf-12tb",
-            "Compares a model with what was published of its disk.",
+            "Compares a model with published figures of its disk.",
         )],
     ),
     (
@@ -154,7 +154,10 @@ pub const ALL: &[(&str, &[Example])] = &[
     ),
     (
         "raidlab disk import",
-        &[("raidlab disk import cheetah.diskspecs", "Converts a file of DiskSim.")],
+        &[(
+            "raidlab disk import cheetah.diskspecs",
+            "Converts a DiskSim parameter file.",
+        )],
     ),
     (
         "raidlab trace show",
@@ -197,7 +200,7 @@ pub const ALL: &[(&str, &[Example])] = &[
             ),
             (
                 "raidlab kernel build /home/me/linux --name mine",
-                "Builds a tree, for kernel = \"mine\" in a study.",
+                "Builds your own tree, for kernel = \"mine\" in a study.",
             ),
         ],
     ),
@@ -208,7 +211,7 @@ pub const ALL: &[(&str, &[Example])] = &[
             ("raidlab doctor", "Shows what is missing on this machine."),
             (
                 "raidlab doctor --install --all",
-                "Installs it, with what only some studies need.",
+                "Installs it, with the packages that only some studies need.",
             ),
         ],
     ),
@@ -219,7 +222,7 @@ pub const ALL: &[(&str, &[Example])] = &[
                 "raidlab shell my.toml --cell 3",
                 "Opens a shell in a guest with the third cell's stack.",
             ),
-            ("raidlab shell my.toml -- df -h", "Runs one command there."),
+            ("raidlab shell my.toml -- df -h", "Runs one command in that guest."),
         ],
     ),
     (
@@ -234,7 +237,7 @@ pub const ALL: &[(&str, &[Example])] = &[
         &[
             (
                 "raidlab soak --minutes 60 --seed 7",
-                "Tries random stacks, work and power cuts for an hour.",
+                "Tests random stacks with random operations and power cuts for an hour.",
             ),
             (
                 "raidlab soak --seed 7 --history 12 --print",

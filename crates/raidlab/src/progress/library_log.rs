@@ -1,4 +1,4 @@
-//! What libraries log: warnings, and what they do meanwhile, which is not printed with `--quiet`.
+//! Log messages of the libraries: warnings, and progress, which is not printed with `--quiet`.
 
 use super::{note, say};
 use log::{Level, LevelFilter, Log, Metadata, Record};

@@ -280,7 +280,7 @@ impl Arrangement {
         fs::create_dir_all(&folder).expect("a folder");
         let (device, at, kind) = (text(&device), text(&folder), c"ext4");
         let mount = || {
-            // SAFETY: strings that end, and no data.
+            // SAFETY: NUL-terminated strings, and no data.
             unsafe {
                 libc::mount(
                     device.as_ptr(),
@@ -301,7 +301,7 @@ impl Arrangement {
             return;
         }
         let apart = child(|| {
-            // SAFETY: of this process alone, with strings that end.
+            // SAFETY: affects only this process; NUL-terminated strings.
             let is_apart = unsafe {
                 libc::unshare(libc::CLONE_NEWNS) == 0
                     && libc::mount(
@@ -338,7 +338,7 @@ impl Arrangement {
         if is_node {
             let _ = fs::remove_file(&name);
             let rdev = fs::metadata(&device).expect("a node").rdev();
-            // SAFETY: a string that ends.
+            // SAFETY: a NUL-terminated string.
             assert!(unsafe { libc::mknod(text(&name).as_ptr(), libc::S_IFBLK | 0o600, rdev) } == 0);
         }
         let in_root = random.one_in(2);
@@ -346,7 +346,7 @@ impl Arrangement {
         let (root, name) = (text(Path::new(FOLDER)), text(if in_root { &inside } else { &name }));
         let flags = if writes { libc::O_RDWR } else { libc::O_RDONLY };
         let opener = child(|| {
-            // SAFETY: strings that end.
+            // SAFETY: NUL-terminated strings.
             unsafe { (!in_root || libc::chroot(root.as_ptr()) == 0) && libc::open(name.as_ptr(), flags) >= 0 }
         });
         if let Some(pid) = opener {
@@ -396,7 +396,7 @@ impl Arrangement {
             return;
         }
         write_at("a", &signatures::swap(), self.place.0);
-        // SAFETY: a string that ends.
+        // SAFETY: a NUL-terminated string.
         if unsafe { libc::swapon(text(&self.target).as_ptr(), 0) } == 0 {
             self.made.push(Made::Swap(self.target.clone()));
             self.against("swap");
@@ -444,7 +444,7 @@ impl Arrangement {
     }
 
     fn remember(&mut self) {
-        // SAFETY: takes nothing.
+        // SAFETY: has no arguments.
         unsafe { libc::sync() };
         (self.a, self.b) = (fs::read(path("a")).expect("ours"), fs::read(path("b")).expect("ours"));
     }
@@ -475,7 +475,7 @@ impl Arrangement {
 
     /// Position of the first changed byte that must not change, if any.
     pub fn first_change(&self) -> Option<String> {
-        // SAFETY: takes nothing.
+        // SAFETY: has no arguments.
         unsafe { libc::sync() };
         let (a, b) = (fs::read(path("a")).expect("ours"), fs::read(path("b")).expect("ours"));
         let may_change = |at: u64| {

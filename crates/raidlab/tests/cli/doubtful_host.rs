@@ -94,7 +94,7 @@ echo BOTH WERE LOOKED AT"
         return;
     };
     assert!(
-        said.contains("was being read through at the end of the test (zpool says `scrub in progress"),
+        said.contains("was being scrubbed or resilvered at the end of the test (zpool status: `scrub in progress"),
         "{said}"
     );
     assert!(said.contains("BOTH WERE LOOKED AT"), "{said}");
@@ -136,16 +136,16 @@ run() {
 }
 reads() { while read -r _ _ disk count _; do test $disk != vda || echo $count; done < /proc/diskstats; }
 # Until the test reads, on a filesystem that is mounted.
-amid() {
+await_reads() {
     until at=$(grep -o '/tmp/state[^ ]*' /proc/mounts); do sleep 0.1; done
     local before=$(reads); until test $(reads) -gt $((before + 20000)); do sleep 0.1; done
 }
 run quiet
-run trimmed & amid; fstrim $(grep -o -m 1 '/tmp/state[^ ]*' /proc/mounts); wait $!
+run trimmed & await_reads; fstrim $(grep -o -m 1 '/tmp/state[^ ]*' /proc/mounts); wait $!
 dd if=/dev/vdc of=/dev/null bs=1M iflag=direct 2> dd.txt & other=$!
 run busy; kill $other; wait $other || true
 mke2fs -q -t ext4 -E lazy_itable_init=1 /dev/vdc; mkdir other
-run initialised & amid; mount /dev/vdc other; sleep 20; umount other; wait $!
+run initialised & await_reads; mount /dev/vdc other; sleep 20; umount other; wait $!
 "#;
     let Some(said) = machine.script(RANDOM_READS, lines) else {
         return;

@@ -14,7 +14,7 @@ use std::time::Duration;
 use study::event::Event;
 use trial::{Limits, ProcessEnd};
 
-/// A guest as it is before it is started.
+/// A guest that is not started yet.
 pub struct Machine<'a> {
     /// Name of its kernel.
     pub kernel: &'a str,
@@ -42,7 +42,7 @@ impl Default for Machine<'_> {
     }
 }
 
-/// All of these words were said.
+/// Whether the output contains all of these words.
 pub fn must_say(said: &str, all: &[&str]) {
     for words in all {
         assert!(said.contains(words), "{words}: {said}");
@@ -59,8 +59,8 @@ pub fn disks(count: u64) -> Description {
 }
 
 impl Machine<'_> {
-    /// What a script of bash printed; each of its commands must succeed. `$R` is raidlab, `study.toml` this study. None,
-    /// and says so, where there is no such kernel.
+    /// The output of a bash script, each command of which must succeed. `$R` is raidlab, `study.toml` this study.
+    /// `None`, with a message, if there is no such kernel.
     pub fn script(&self, study: &str, lines: &str) -> Option<String> {
         let text = format!(
             "export RAIDLAB_STATE=/tmp/state R={PROGRAM}; exec 2>&1; cd /tmp\ncat > study.toml <<'END'\n{study}\nEND\n{lines}"
@@ -68,7 +68,7 @@ impl Machine<'_> {
         self.run("/bin/bash", &["-e", "-c", &text])
     }
 
-    /// What a program printed, which must succeed. None, and says so, where there is no such kernel.
+    /// The output of a program, which must succeed. `None`, with a message, if there is no such kernel.
     pub fn run(&self, program: &str, arguments: &[&str]) -> Option<String> {
         if Path::new(PROGRAM).starts_with("/tmp") {
             requirements::skip(format!(

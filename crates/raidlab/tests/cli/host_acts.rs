@@ -125,7 +125,7 @@ code=0; $run --store again.db || code=$?; test $code = 2
         &said,
         &[
             "OUT AND CLEARED",
-            "/dev/vdb was taken by another program after its array had let go of it: it has ext2",
+            "/dev/vdb was taken over by another program after its array released it: it has ext2",
             "MINE",
         ],
     );

@@ -1,7 +1,7 @@
-//! Runs that do not come to their end by themselves: what was measured is kept, nothing is left, the same command
-//! goes on, and the figures are those of a run that nobody disturbed.
+//! Interrupted runs: all measurements are kept, nothing is left behind, the same command resumes the run, and the
+//! figures are those of an uninterrupted run.
 //!
-//! Where a trial must be under way, its guest is stopped: it cannot end meanwhile, however fast the machine is.
+//! If a test needs a running trial, it stops the trial's guest, which then cannot end early on a fast machine.
 
 use crate::desk::{Desk, SMALL};
 use crate::lab;

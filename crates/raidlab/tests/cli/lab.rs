@@ -8,8 +8,8 @@ use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-/// A desk whose cache has the kernels of the user's, and is otherwise its own; and a processor. Without a kernel the test is
-/// skipped.
+/// A desk whose cache has the user's kernels and nothing else of the user's; and a processor. Without a kernel the test
+/// is skipped.
 pub fn desk() -> Option<(Desk, Slot)> {
     let slot = one_processor();
     Some((desk_with_kernels()?, slot))

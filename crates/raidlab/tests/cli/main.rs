@@ -1,6 +1,6 @@
-//! raidlab as its user meets it: the program is run, and what it prints, how it exits and what it leaves is looked at.
+//! Black-box tests of the program: its output, its exit status, and what it leaves behind.
 //!
-//! `lab_…` needs the lab's kernel, `root_…` a mount namespace. What cannot be tried is skipped, with a reason.
+//! `lab_…` needs the lab's kernel, `root_…` a mount namespace. Tests that cannot run are skipped, with a reason.
 
 mod arrangement;
 mod compare;

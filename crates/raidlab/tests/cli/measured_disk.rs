@@ -160,7 +160,7 @@ truncate -s 2G file; losetup /dev/loop0 file; refused 2 /dev/loop0
         "`/dev/vdb` is too small to measure: it has 1048576 sectors",
         "`/dev/vdc` cannot be measured: reading 8 sectors from sector",
         "failed: medium error; a disk that cannot be read should be replaced",
-        "`/dev/loop0` is no disk, but a device that the kernel makes of others, of a file or of memory",
+        "`/dev/loop0` is a virtual device of the kernel, not a disk",
     ] {
         assert!(said.contains(words), "{words}: {said}");
     }

@@ -55,7 +55,7 @@ fn lab_a_finding_of_a_run_is_found_again_by_its_instant_and_seed() {
     assert_eq!(late.exit, Some(2), "{}", late.stderr);
     assert!(
         late.stderr
-            .contains("a power cut at 999000000000 ns is not amid the operations, which take from "),
+            .contains("a power cut at 999000000000 ns is outside the time window of the operations, from "),
         "{}",
         late.stderr
     );

@@ -35,7 +35,7 @@ impl Process {
         }
     }
 
-    /// What it had of the processors.
+    /// Processor time that it used.
     pub fn processor_time(&self) -> Duration {
         let fields = fields(self.pid).unwrap_or_default();
         let ticks = fields.iter().skip(11).take(2);
@@ -43,7 +43,7 @@ impl Process {
     }
 }
 
-/// What /proc says of a process, from its state on. Its name before that, in brackets, may hold anything.
+/// The fields of /proc/PID/stat, from the state on. The name before that, in parentheses, may contain anything.
 fn fields(pid: i32) -> Option<Vec<String>> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     Some(stat.rsplit_once(')')?.1.split_whitespace().map(str::to_owned).collect())

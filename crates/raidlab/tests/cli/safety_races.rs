@@ -256,7 +256,7 @@ fio = { rw = "write", size = "1M" }
 trials = 1
 "#;
 
-/// However its trial ends: it completes, or its process is killed and nobody knows of the others.
+/// Whether its trial completes, or its process is killed and the others are orphaned.
 #[test]
 fn root_loop_what_a_tool_forked_does_not_survive_its_trial() {
     let Some((desk, _turn)) = desk() else { return };

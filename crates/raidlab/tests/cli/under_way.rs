@@ -67,7 +67,7 @@ impl UnderWay {
         }
     }
 
-    /// The next guest that is seen. None if raidlab ended before one was.
+    /// The next guest. `None` if raidlab ended before there was one.
     pub fn guest(&mut self) -> Option<Process> {
         let until = Instant::now() + PATIENCE;
         loop {
@@ -82,8 +82,8 @@ impl UnderWay {
         }
     }
 
-    /// A run of the small study with one trial done at least and the guest of the next one stopped: however fast the machine
-    /// is, nothing more is done until the guest goes on.
+    /// A run of the small study with at least one completed trial and the next guest stopped: nothing more is done
+    /// until the guest is resumed, however fast the machine is.
     pub fn with_a_stopped_guest(desk: &Desk) -> (UnderWay, Process) {
         // If all trials are over before a guest is stopped, another run is begun.
         for _ in 0..ATTEMPTS {

@@ -13,10 +13,10 @@ use study::GuestFile;
 /// memory, and threads that write at random places.
 const STUDY: &str = include_str!("golden.toml");
 
-/// What a processor decides: a RAID 5 of memory, under work of several tasks.
+/// A workload that depends on the processor: a RAID 5 of memory, used by several tasks.
 const ON_A_PROCESSOR: &str = include_str!("processor.toml");
 
-/// Has the tests write the digests that they see.
+/// Makes the tests write the observed digests.
 const UPDATE: &str = "RAIDLAB_UPDATE_GOLDEN";
 
 #[test]

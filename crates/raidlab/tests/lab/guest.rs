@@ -23,12 +23,12 @@ use study_file::Known;
 use tempfile::TempDir;
 use trial::Limits;
 
-/// What a guest is started with; the rest is as raidlab has it.
+/// Parameters of a guest; all others are raidlab's own.
 pub struct Guest {
     pub kernel: PathBuf,
     /// The processor.
     pub kernel_arguments: &'static [String],
-    /// A program in the place of raidlab.
+    /// A program instead of raidlab.
     pub init: Option<PathBuf>,
     /// Another build of raidlab.
     pub program: Option<PathBuf>,
@@ -37,24 +37,24 @@ pub struct Guest {
     pub ram_bytes: u64,
     pub seed: u64,
     pub memory_budget_bytes: u64,
-    /// What the disks hold, from one guest to the next.
+    /// Contents of the disks, kept from one guest to the next.
     pub contents: Option<Arc<Contents>>,
     pub power_cut: Option<PowerCut>,
     pub limits: Limits,
-    /// The trial's folder; one that goes with the guest unless given.
+    /// The trial's folder; by default a temporary one for this guest.
     pub folder: Option<PathBuf>,
 }
 
-/// How it went.
+/// The outcome.
 pub struct Seen {
     pub ended: EndedGuest,
     pub lines: Vec<Vec<u8>>,
-    /// What its processes had of the processors, to 10 ms.
+    /// Processor time of its processes, to 10 ms.
     pub processor_time: Duration,
 }
 
 impl Guest {
-    /// Two disks, and raidlab as its init. None where a test has to be skipped.
+    /// Two disks, and raidlab as its init. `None` if a test has to be skipped.
     pub fn new() -> Option<Guest> {
         Some(Guest {
             kernel: kernel()?.path.clone(),
@@ -225,20 +225,20 @@ pub fn assert_none_at_work_in(folder: &Path) {
     }
 }
 
-/// From now on this thread alone has the files that it opens. It closes its copies of other tests' pipes: their readers
+/// From now on this thread has its own file descriptor table. It closes its copies of other tests' pipes: their readers
 /// wait until the last copy is closed.
 fn unshare_files() {
     // SAFETY: what is closed below is not used by this thread, and stays open for all others.
     unsafe { rustix::thread::unshare_unsafe(UnshareFlags::FILES) }.expect("any process may");
     for (file, target) in files() {
         if file > 2 && ["pipe:", "socket:"].iter().any(|kind| target.starts_with(kind)) {
-            // SAFETY: as above. A pipe is none of this thread's.
+            // SAFETY: as above. The pipe does not belong to this thread.
             unsafe { libc::close(file) };
         }
     }
 }
 
-/// Open files of this thread, and what they are.
+/// Open files of this thread and their targets.
 fn files() -> Vec<(i32, String)> {
     let entries = fs::read_dir("/proc/thread-self/fd").expect("there is /proc").flatten();
     let file = |entry: fs::DirEntry| {
@@ -262,7 +262,7 @@ fn open_files() -> usize {
 fn childrens_processor_time() -> Duration {
     const TICK: Duration = Duration::from_millis(10);
     let stat = fs::read_to_string("/proc/self/stat").expect("there is /proc");
-    // The name, in brackets, may hold anything.
+    // The name, in parentheses, may contain anything.
     let (_, fields) = stat.rsplit_once(')').expect("a name in brackets");
     let ticks = fields.split_whitespace().skip(13).take(2);
     TICK * ticks.map(|field| field.parse::<u32>().expect("a number")).sum::<u32>()

@@ -1,4 +1,4 @@
-//! Studies of power cuts find what is known to be there, and nothing else.
+//! Studies of power cuts find the known defects, and nothing else.
 
 use crate::guest::{disks, trials};
 use crate::laboratory::{Laboratory, kernel};
@@ -20,7 +20,7 @@ fn study(disks: &str, stack: &str, work: &str) -> String {
     )
 }
 
-/// All states of the first trial. None where a test has to be skipped.
+/// All states of the first trial. `None` if a test has to be skipped.
 fn explore(study: &str) -> Option<Vec<Judged>> {
     with(study, |exploration| {
         let mut all = Vec::new();
@@ -35,7 +35,7 @@ fn explore(study: &str) -> Option<Vec<Judged>> {
     })
 }
 
-/// Has the first trial's exploration. None where a test has to be skipped.
+/// Calls a function with the exploration of the first trial. `None` if a test has to be skipped.
 fn with<T>(study: &str, what: impl FnOnce(&Exploration<'_>) -> T) -> Option<T> {
     let kernel = kernel()?;
     let _slot = one_processor();
@@ -196,8 +196,8 @@ fn raid5(more: &str) -> String {
     study(FOUR, &stack, "{ operations = 60, points = 40, missing_member = true }")
 }
 
-/// The write hole: with a member missing, what no operation wrote is in files that were at rest. PPL does lose what was
-/// acknowledged (docs/findings/ppl-flush.md), which is another defect and not asked here.
+/// The write hole: with a member missing, idle files contain data that no operation wrote. PPL also loses acknowledged
+/// data (docs/findings/ppl-flush.md), a different defect that this test ignores.
 #[test]
 fn the_write_hole_of_raid_5_is_found_and_ppl_closes_it() {
     let Some(states) = explore(&raid5("bitmap = \"none\"")) else {
@@ -219,7 +219,7 @@ fn the_write_hole_of_raid_5_is_found_and_ppl_closes_it() {
     }
 }
 
-/// Copies and parity agree after the resync, and without one member the same is there.
+/// Copies and parity agree after the resync, and the data is the same without one member.
 #[test]
 #[ignore = "test-all"]
 fn whole_arrays_keep_what_they_acknowledged() {
@@ -279,7 +279,7 @@ fn disks_that_ignore_flushes_lose_what_was_acknowledged() {
     assert!(mountable.count() > 0);
 }
 
-/// Amid the reshape the array is degraded, and dirty after the cut: it starts with `start_dirty_degraded` only.
+/// During the reshape the array is degraded, and dirty after the cut: it starts with `start_dirty_degraded` only.
 #[test]
 #[ignore = "test-all"]
 fn a_raid_5_that_becomes_a_raid_6_starts_again() {

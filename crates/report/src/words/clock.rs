@@ -1,4 +1,4 @@
-//! Times as a person says them.
+//! Durations for people.
 
 use std::time::Duration;
 

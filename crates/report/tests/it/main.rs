@@ -1,4 +1,4 @@
-//! What people read: the page, the table, comparisons, and how a browser draws the page.
+//! Tests of the output: the page, the table, comparisons, and the page as a browser draws it.
 
 mod browser;
 mod chromium;

@@ -92,7 +92,7 @@ fn what_went_wrong_is_told() {
     assert!(page.contains("1 trial of 42 failed; 1 of 164 guards failed."));
     assert!(page.contains("the guest was killed by signal 9"));
     assert!(page.contains("excluded: cold-cache failed"));
-    assert!(page.contains("JFS has only 4 KiB blocks"));
+    assert!(page.contains("JFS supports only 4 KiB blocks"));
     assert!(
         page.contains("<span class=\"sign\" aria-hidden=\"true\">✓</span>supported</span>"),
         "JFS is slow"

@@ -206,7 +206,7 @@ fn loaded(values: &[f64], load: impl Fn(f64) -> Load) -> Input {
     input
 }
 
-/// While other programs used so much of its processors.
+/// While other programs used this share of its processors.
 fn others(percent: f64) -> Load {
     Load {
         others_processor_percent: percent,

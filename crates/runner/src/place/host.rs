@@ -121,7 +121,7 @@ impl Place for HostPlace {
         let words = match self.session.end() {
             Ok(undone) if undone.is_whole() => return Vec::new(),
             Ok(undone) => undone.left(),
-            Err(error) => format!("it is unknown whether all was undone: {error}"),
+            Err(error) => format!("it is unknown whether everything was undone: {error}"),
         };
         vec![format!("{words}; `raidlab clean` tries again")]
     }
@@ -189,7 +189,7 @@ fn message(end: &ProcessEnd, ended: &EndedProcess) -> String {
         ProcessEnd::Killed(signal) => format!("the trial's process was killed by signal {signal}"),
         ProcessEnd::Stalled => "its processes and disks were idle for too long".to_owned(),
         ProcessEnd::TimedOut => format!(
-            "not done after {} s; --trial-limit sets another limit",
+            "not finished after {} s; --trial-limit sets another limit",
             ended.wall.as_secs()
         ),
         ProcessEnd::OutputLimit => "the trial's process exceeded its output limit".to_owned(),

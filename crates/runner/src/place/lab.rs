@@ -32,7 +32,7 @@ const NO_ROOM: &str = "no space left for the contents of the simulated disks: ha
 /// The kernels that a plan needs, ready to run.
 pub type Kernels = BTreeMap<KernelName, Kernel>;
 
-/// What all guests of a run share.
+/// State common to all guests of a run.
 pub struct LabPlace {
     pub kernels: Kernels,
     /// State shared by all guests of a run.
@@ -198,7 +198,7 @@ fn message(end: &ProcessEnd, ended: &EndedGuest) -> String {
             )
         }
         ProcessEnd::TimedOut => format!(
-            "not done after {} s of wall time, {virtual_s:.0} s virtual; the guest's console: {console}",
+            "not finished after {} s of wall time, {virtual_s:.0} s virtual; the guest's console: {console}",
             ended.wall.as_secs()
         ),
         ProcessEnd::OutputLimit => "the guest exceeded its output limit".to_owned(),

@@ -29,7 +29,7 @@ struct Log {
     trials: Mutex<Vec<String>>,
     under_way: AtomicUsize,
     under_way_max: AtomicUsize,
-    /// Trials do not end before as many were under way at once.
+    /// Trials do not end before this many have run at the same time.
     together: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Judgements on simulated figures, whose truth is known.
+//! Statistics on simulated figures, whose true values are known.
 
 mod claims;
 mod noise;

@@ -1,4 +1,4 @@
-//! What is kept, brought up to date, exported, and refused.
+//! Tests of the store: storing, migrating, exporting, and rejecting files.
 
 mod exports;
 mod fixture;

@@ -38,7 +38,7 @@ fn text(compared: &[(Model, Vec<Comparison>)]) -> String {
         let _ = writeln!(text, "{}: {}", model.file.name, model.file.title);
         let independent = independent_figures(model);
         if independent < INDEPENDENT_MIN {
-            let _ = writeln!(text, "  hardly checked: {independent} independent figures");
+            let _ = writeln!(text, "  barely validated: {independent} independent figures");
         }
         if !comparisons.is_empty() {
             let _ = writeln!(
@@ -66,7 +66,7 @@ fn text(compared: &[(Model, Vec<Comparison>)]) -> String {
                 format!("{:?}", figure.sure).to_lowercase(),
                 match (figure.put_in, figure.follows) {
                     (true, _) => "(the model was made from it) ",
-                    (false, true) => "(follows from another: mean = depth ÷ IOPS) ",
+                    (false, true) => "(derived from another: mean = depth ÷ IOPS) ",
                     (false, false) => "",
                 },
                 figure.source

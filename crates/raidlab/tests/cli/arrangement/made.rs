@@ -18,13 +18,13 @@ impl Made {
         match self {
             Made::Child(pid) => end_child(pid),
             Made::Mount(folder) => {
-                // SAFETY: a string that ends.
+                // SAFETY: a NUL-terminated string.
                 unsafe { libc::umount2(text(&folder).as_ptr(), libc::MNT_DETACH) };
             }
             Made::Mapped(name) => drop(run("dmsetup", &["remove", "--retry", &name])),
             Made::Array(node) => drop(run("mdadm", &["--stop", &node.to_string_lossy()])),
             Made::Swap(node) => {
-                // SAFETY: a string that ends.
+                // SAFETY: a NUL-terminated string.
                 unsafe { libc::swapoff(text(&node).as_ptr()) };
             }
             Made::Loop(node) => {

@@ -30,7 +30,7 @@ pub fn run_on<'a>(devices: &'a str, more: &[&'a str]) -> Vec<&'a str> {
 /// One at a time: anything that a test finds left behind must be its own.
 static LOOPS: Mutex<()> = Mutex::new(());
 
-/// A desk with a study for this machine, and the loop devices for oneself. Where that cannot be, the test is skipped.
+/// A desk with a study for this machine, and exclusive use of loop devices. The test is skipped if that is impossible.
 pub fn desk() -> Option<(Desk, MutexGuard<'static, ()>)> {
     let control = Path::new("/dev/loop-control").exists();
     let loops = control

@@ -35,7 +35,7 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// A cluster of nodes `n1`, `n2`, … with one core each. None if there can be none: the test is skipped.
+    /// A cluster of nodes `n1`, `n2`, … with one core each. `None` if that is impossible: the test is skipped.
     pub fn start(nodes: usize) -> Option<Cluster> {
         requirements::met(requirements::root())?;
         for (name, package) in PROGRAMS {
@@ -177,7 +177,7 @@ impl Cluster {
             .collect()
     }
 
-    /// What all processes of the cluster have in their environment, and no others.
+    /// In the environment of all processes of the cluster, and of no others.
     fn environment(&self) -> String {
         format!("SLURM_CONF={}", self.path("slurm.conf").display())
     }
@@ -268,7 +268,7 @@ impl Drop for Cluster {
             let _ = daemon.kill();
             let _ = daemon.wait();
         }
-        // What ran on a killed node: only our own processes have our configuration in their environment.
+        // Processes of a killed node: only our own processes have our configuration in their environment.
         for pid in with_environment(&[self.environment()]) {
             if is_alive(pid) {
                 let pid = u32::try_from(pid).expect("a process's number");

@@ -199,7 +199,7 @@ fn measure(input: &mut Input, cell: &Cell, index: u32, test: TreeTest, value: f6
             test: Some(test.name().into()),
             passed: !warm,
             detail:
-                "8388608 bytes read from the member disks for 27262976 bytes of files; at least 24536678 must be"
+                "8388608 bytes read from the member disks for 27262976 bytes of files; at least 24536678 are required"
                     .to_owned(),
         },
     });
@@ -385,7 +385,7 @@ fn plan() -> Plan {
                 ("type".to_owned(), "jfs".to_owned()),
                 ("block_size".to_owned(), "1K".to_owned()),
             ],
-            reason: "JFS has only 4 KiB blocks".to_owned(),
+            reason: "JFS supports only 4 KiB blocks".to_owned(),
         }],
         claims: vec![claim()],
         tables: vec![],
