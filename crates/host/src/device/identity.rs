@@ -109,17 +109,20 @@ mod tests {
         assert_eq!(identity().check(&identity()), Ok(()));
         type Change = fn(&mut Identity);
         let changes: [(Change, &str); 6] = [
-            (|other| other.serial = None, "serial number was S1 and is none"),
+            (|other| other.serial = None, "serial number changed from S1 to none"),
             (
                 |other| other.wwid = Some("w".to_owned()),
-                "world-wide name was none and is w",
+                "world-wide name changed from none to w",
             ),
-            (|other| other.size_bytes = 6, "size was 5 and is 6"),
-            (|other| other.number.minor = 17, "device number was 8:16 and is 8:17"),
+            (|other| other.size_bytes = 6, "size changed from 5 to 6"),
+            (
+                |other| other.number.minor = 17,
+                "device number changed from 8:16 to 8:17",
+            ),
             (|other| other.sequence = Some(8), "sequence number"),
             (
                 |other| other.foundation.push("loop0".to_owned()),
-                "place was  and is loop0",
+                "place changed from  to loop0",
             ),
         ];
         for (change, words) in changes {

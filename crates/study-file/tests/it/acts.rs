@@ -353,7 +353,7 @@ fn acts_after_a_share_of_the_work() {
         "`after` needs a workload with a `runtime`, of which it is a share"
     );
     for (text, message) in [
-        ("\"100 %\"", "`100 %` is after the work"),
+        ("\"100 %\"", "`100 %` is after the end of the work"),
         ("\"half\"", "`after` must be a whole number of per cent, not `half`"),
         ("50", "`after` must be a share in per cent"),
     ] {
