@@ -6,9 +6,8 @@ use crate::figures::{self, Array, BenchGuest, Figure, Load, REGION_BYTES};
 use disksim::catalogue;
 use disksim::description::Description;
 use disksim::request::SECTOR_BYTES;
-use lab::bench::Line;
 use lab::guest::{Config, EndedGuest, LIMITS};
-use lab::job::{Bench, BenchStack, GuestJob, Piece};
+use lab::job::{Bench, BenchLine, BenchStack, GuestJob, Piece};
 use lab::kernel::{Cache, DEFAULT_VERSION, Kernel, KernelName};
 use lab::trial_folder::TrialFolder;
 use prepare::kernels::{self, ShowBuild};
@@ -231,9 +230,9 @@ impl Clock {
     fn line(&mut self, line: &[u8]) {
         let now = Instant::now();
         match serde_json::from_slice(line) {
-            Ok(Line::Began { piece, at_ns }) => self.began = Some((piece, now, at_ns)),
-            Ok(Line::Ended { at_ns }) => self.piece_ended(now, at_ns),
-            Ok(Line::Done { piece, requests }) => {
+            Ok(BenchLine::Began { piece, at_ns }) => self.began = Some((piece, now, at_ns)),
+            Ok(BenchLine::Ended { at_ns }) => self.piece_ended(now, at_ns),
+            Ok(BenchLine::Done { piece, requests }) => {
                 if let Some(timed) = self.timed.get_mut(piece) {
                     timed.requests = requests as f64;
                 }

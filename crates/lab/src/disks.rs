@@ -1,5 +1,10 @@
 //! The simulated disks of a trial, from the catalogue and from the user's own models.
 
+pub mod bound;
+#[cfg(test)]
+mod test_study;
+pub mod trace;
+
 use disksim::catalogue::{self, Model};
 use disksim::contents::{Survival, Survivors};
 use disksim::description::{Description, Device, DiskDescription};
@@ -146,7 +151,7 @@ mod tests {
 
     fn described(study: &str) -> Description {
         let source = format!("{study}\n[[workload]]\nname = \"w\"\nio = {{}}\n");
-        let plan = crate::test_study::plan(&source);
+        let plan = test_study::plan(&source);
         let cell = &plan.cells[0];
         description(&cell.machine, &cell.stack, 7, &Models::of(&plan)).expect("models are in the catalogue")
     }
@@ -178,7 +183,7 @@ mod tests {
 
     #[test]
     fn own_models_are_those_of_the_plan() {
-        let mut plan = crate::test_study::plan("[[workload]]\nname = \"w\"\nio = {}\n");
+        let mut plan = test_study::plan("[[workload]]\nname = \"w\"\nio = {}\n");
         let text = include_str!("../../../data/disks/wd-raptor-150gb.toml").replace("wd-raptor-150gb", "mine");
         let own = OwnModel::new("mine", &text.replace("10000.0", "12000.0"));
         let group = &mut plan.cells[0].machine.disks[0];

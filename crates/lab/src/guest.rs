@@ -5,15 +5,19 @@
 
 mod contents;
 mod files;
-pub(crate) mod init;
+mod init;
+mod memory_file;
 mod process;
+pub mod programs;
 mod root;
 mod states;
+pub mod trial_folder;
 
+pub use crate::affinity::processors;
 pub use contents::Contents;
 pub use files::Heartbeat;
 pub use init::Init;
-pub use process::{can_confine, processors};
+pub use process::can_confine;
 pub use root::Root;
 pub use states::{State, States};
 
@@ -47,7 +51,7 @@ pub struct Config<'a> {
     pub seed: u64,
     /// `disksim`'s description of the disks, in postcard's encoding.
     pub disks: &'a [u8],
-    /// A [`crate::job::GuestJob`] and its files, from [`crate::job::encode`].
+    /// A [`crate::protocol::job::GuestJob`] and its files, from [`crate::protocol::job::encode`].
     pub job: &'a [u8],
     /// Contents of the disks beyond this size go to an unnamed file in `folder`. Ignored with `contents`.
     pub memory_budget_bytes: u64,

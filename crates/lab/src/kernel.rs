@@ -2,6 +2,7 @@
 //! folder under a hash of all their sources.
 
 mod bcachefs;
+mod build_step;
 mod cache;
 mod compile;
 mod debian;
@@ -14,8 +15,8 @@ mod source;
 mod tree;
 mod zfs;
 
+pub use build_step::Progress;
 pub use cache::Cache;
-pub use compile::Progress;
 pub use error::KernelError;
 pub use filesystems::Flavour;
 pub use flavour::{KernelName, Parts, purpose};
@@ -60,9 +61,9 @@ impl Kernel {
     ///
     /// # Errors
     /// If the cache cannot be read.
-    pub fn carried(&self) -> Result<Vec<crate::carried::File>, KernelError> {
+    pub fn carried(&self) -> Result<Vec<crate::protocol::carried::File>, KernelError> {
         let folder = self.path.with_file_name(kept::CARRIED);
-        crate::carried::read(&folder).map_err(io_error("cannot read", &folder))
+        crate::protocol::carried::read(&folder).map_err(io_error("cannot read", &folder))
     }
 
     /// Kernel command line arguments that depend on the kernel.

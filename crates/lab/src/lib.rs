@@ -1,28 +1,23 @@
 //! The lab: Linux in virtual time on simulated disks.
 //!
 //! Outside, [`disks`] describes the simulated disks, [`kernel`] builds and caches the User-Mode Linux kernels and
-//! [`guest`] runs one guest for one trial. Inside the guest, [`init`] is the first process. The two sides
-//! communicate through files that are open before the kernel starts and through `/dev/raidlab`; numbers and
-//! structures are defined in `kernel/driver/raidlab.h`.
+//! [`guest`] runs one guest for one trial. Inside the guest, [`init`] is the first process; folder `inside` has only
+//! such code, and no other folder has any. The two sides communicate through files that are open before the kernel
+//! starts and through `/dev/raidlab`: folder `protocol`, and `kernel/driver/raidlab.h` with numbers and structures.
 
-pub mod bench;
-pub mod bound;
-pub mod carried;
-pub mod channel;
+mod affinity;
 pub mod disks;
 pub mod guest;
-pub mod init;
-pub mod job;
+mod inside;
 pub mod kernel;
 pub mod power_cut;
 pub mod processor;
-pub mod programs;
-pub mod setting;
-pub mod shell;
-#[cfg(test)]
-mod test_study;
-pub mod trace;
-pub mod trial_folder;
+mod protocol;
+
+pub use disks::{bound, trace};
+pub use guest::{programs, trial_folder};
+pub use inside::init;
+pub use protocol::{carried, job, setting};
 
 use sha2::{Digest, Sha256};
 

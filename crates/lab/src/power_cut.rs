@@ -9,7 +9,7 @@ pub use lost::{Lost, LostWrites};
 pub use smaller::smaller;
 
 use crate::guest::{self, Config, Contents, EndedGuest, PowerCut, StartError, State, States, StatesUse};
-use crate::job::{self, GuestJob, ToJudge};
+use crate::protocol::job::{self, GuestJob, ToJudge};
 use std::collections::{HashMap, HashSet};
 use std::io;
 use std::ops::Range;

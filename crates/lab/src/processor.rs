@@ -4,7 +4,6 @@
 //! the rates at which bytes are copied, summed and compressed, each with its source. Missing figures are derived
 //! from the reference model in proportion to the time of a basic block. `kernel/cpu` charges the time.
 
-pub mod account;
 mod cost;
 mod file;
 pub mod measure;

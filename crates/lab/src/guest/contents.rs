@@ -1,6 +1,6 @@
 //! Contents of simulated disks, kept by this process from one guest to the next.
 
-use super::files::{Ends, memfd, sized};
+use super::memory_file::{Ends, memfd, sized};
 use super::{StartError, starting};
 use rustix::fs::{Mode, OFlags, fstat};
 use std::fs::File;

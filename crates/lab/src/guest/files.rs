@@ -1,12 +1,10 @@
 //! The open files with which a guest starts, under the numbers of `kernel/driver/raidlab.h`.
 
 use super::contents::Contents;
+use super::memory_file::{Ends, memory, sized};
 use super::{Config, StartError, StatesUse, starting};
-use rustix::fs::{MemfdFlags, SealFlags};
 use rustix::mm::{MapFlags, ProtFlags};
 use std::cell::Cell;
-use std::fs::File;
-use std::io::{self, Write};
 use std::os::fd::OwnedFd;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -42,9 +40,6 @@ pub struct Files {
     pub console: Heard,
     heartbeat: NonNull<AtomicU64>,
 }
-
-/// The guest's ends, with their file descriptor numbers in the guest.
-pub type Ends = Vec<(i32, OwnedFd)>;
 
 impl Files {
     /// Returns the lab's ends, the guest's ends, and the guest's end of a console without input.
@@ -132,30 +127,4 @@ fn map_heartbeat(file: &OwnedFd) -> Result<NonNull<AtomicU64>, StartError> {
 fn pipe() -> Result<(OwnedFd, OwnedFd), StartError> {
     rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)
         .map_err(|error| starting("cannot make a pipe")(error.into()))
-}
-
-/// An unnamed file in memory.
-fn memory(name: &str, contents: &[u8]) -> Result<OwnedFd, StartError> {
-    let fd = memfd(name)?;
-    let mut file = File::from(fd);
-    file.write_all(contents)
-        .map_err(starting("cannot write a file in memory"))?;
-    Ok(file.into())
-}
-
-/// A sparse file in memory with a sealed size: access to a truncated heartbeat page would raise SIGBUS here, and the
-/// contents have a budget.
-pub(super) fn sized(name: &str, bytes: u64) -> Result<OwnedFd, StartError> {
-    let fd = memfd(name)?;
-    let size = || {
-        rustix::fs::ftruncate(&fd, bytes)?;
-        rustix::fs::fcntl_add_seals(&fd, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)
-    };
-    size().map_err(|error| starting("cannot size a file in memory")(error.into()))?;
-    Ok(fd)
-}
-
-pub(super) fn memfd(name: &str) -> Result<OwnedFd, StartError> {
-    rustix::fs::memfd_create(name, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)
-        .map_err(|error| starting("cannot make a file in memory")(io::Error::from(error)))
 }

@@ -9,6 +9,7 @@
 //! (`kernel/driver/init.c`) filled from the image made here, and jumps to the program's entry.
 
 use super::{StartError, starting};
+use crate::protocol::{HEAP_BYTES, LOADER_ADDRESS};
 use elf::ElfStream;
 use elf::abi::{ET_DYN, PT_GNU_RELRO, PT_INTERP, PT_LOAD, PT_PHDR};
 use elf::endian::LittleEndian;
@@ -33,16 +34,8 @@ const STACK_BYTES: u64 = 8 << 20;
 /// Bytes at the start of that memory for the loader's parameters: four words.
 const START_BYTES: u64 = 4096;
 
-/// Bytes of heap that the init allocates at its start (`init::take_heap`).
-pub(crate) const HEAP_BYTES: u64 = 16 << 20;
-
-/// Start of the heap: above the loader's page.
-pub(crate) const HEAP_ADDRESS: u64 = LOADER_ADDRESS + 4096;
-
 /// Memory of a guest in addition to its machine's RAM: used before any work is done.
 pub(super) const RESERVED_BYTES: u64 = MEMORY_BYTES + HEAP_BYTES;
-
-const LOADER_ADDRESS: u64 = 0x40_0000;
 
 /// A guest's first program.
 #[derive(Debug)]

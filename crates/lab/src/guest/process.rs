@@ -1,11 +1,12 @@
 //! The guest's processes, as one group.
 
-use super::files::{Ends, Files, Heard};
+use super::files::{Files, Heard};
+use super::memory_file::Ends;
 use super::{Config, Root, StartError, init, starting};
+use crate::affinity;
 use landlock::{ABI, AccessFs, PathBeneath, PathFd, Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr};
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::process::{Pid, PidfdFlags, Signal};
-use rustix::thread::CpuSet;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 use std::os::unix::process::CommandExt;
@@ -189,12 +190,8 @@ fn prepare(
 ) -> io::Result<()> {
     // The guest dies with the thread that started it, even if that is killed.
     tools::die_with(parent, Signal::KILL)?;
-    if let Some(processor) = processor {
-        let mut only = CpuSet::new();
-        only.set(processor);
-        // The processor may have gone offline: slower, but correct.
-        let _ = rustix::thread::sched_setaffinity(None, &only);
-    }
+    // The processor may have gone offline: slower, but correct.
+    let _ = affinity::bind(processor);
     // SAFETY: a system call with integer arguments. Addresses must not differ between runs.
     if unsafe { libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong) } < 0 {
         return Err(io::Error::last_os_error());
@@ -250,15 +247,6 @@ fn confine(folder: &Path) -> Result<RulesetCreated, StartError> {
             .map_err(|error| failed(&error))?;
     }
     Ok(ruleset)
-}
-
-/// The processors that this process may use.
-pub fn processors() -> Vec<usize> {
-    let allowed = rustix::thread::sched_getaffinity(None);
-    allowed.map_or_else(
-        |_| vec![0],
-        |set| (0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).collect(),
-    )
 }
 
 /// Whether this machine's kernel can restrict a guest's writes to its folder (Landlock, Linux 5.13).

@@ -8,9 +8,9 @@
 mod ld_cache;
 mod libraries;
 
-use super::files::memfd;
+use super::memory_file::memfd;
 use super::{StartError, init, starting};
-use crate::carried;
+use crate::protocol::carried;
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;

@@ -1,7 +1,7 @@
 //! States of the disks after power cuts, stored while the guest that produces them continues.
 
 use super::contents::Contents;
-use super::files::{Ends, memfd};
+use super::memory_file::{Ends, memfd};
 use super::{StartError, starting};
 use disksim::contents::{BLOCK_BYTES, Places};
 use std::fs::File;

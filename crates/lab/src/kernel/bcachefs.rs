@@ -3,7 +3,7 @@
 
 use super::debian::{Fetched, Order};
 use super::{KernelError, io_error};
-use crate::carried::{File, Programs};
+use crate::protocol::carried::{File, Programs};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;

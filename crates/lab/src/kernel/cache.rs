@@ -1,12 +1,13 @@
 //! The user's cache of kernels: which are ready, which must be built, and building them. Kernels that were installed
 //! with the program are used first.
 
-use super::compile::{self, Progress};
+use super::build_step::Progress;
+use super::compile;
 use super::{
     BCACHEFS, DEFAULT_VERSION, Flavour, Kernel, KernelError, KernelName, Parts, Recipe, Source, bcachefs,
     create_dir, debian, embedded, io_error, kept, source, tree, zfs,
 };
-use crate::carried::Programs;
+use crate::protocol::carried::Programs;
 use etcetera::base_strategy::{BaseStrategy, Xdg};
 use rustix::fs::FlockOperation;
 use std::collections::BTreeSet;
@@ -227,6 +228,9 @@ impl Cache {
         }
         let builds = self.folder.join("build");
         let tree = tree::prepare(recipe, &builds, progress)?;
+        if let Some(zfs) = &recipe.zfs {
+            zfs::put(&tree, zfs, source, progress)?;
+        }
         let (release, image) = compile::compile(&tree, &name.to_string(), recipe.parts.flavour, progress)?;
         let key = match source.is_package() {
             true => recipe.package_key()?,

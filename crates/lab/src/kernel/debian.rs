@@ -4,7 +4,7 @@
 
 mod apt;
 
-use super::compile::{self, run_logged};
+use super::build_step::{self, run_logged};
 use super::{KernelError, create_dir, io_error};
 use apt::Apt;
 use std::fs;
@@ -205,7 +205,7 @@ fn mirror_of(targets: &str, codename: &str) -> Option<String> {
 
 /// The programs that fetching needs.
 pub fn check_tools() -> Result<(), KernelError> {
-    compile::check(&["apt-get", "apt-cache", "dpkg-deb"])
+    build_step::check(&["apt-get", "apt-cache", "dpkg-deb"])
 }
 
 #[cfg(test)]

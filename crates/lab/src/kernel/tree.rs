@@ -3,9 +3,9 @@
 //! contains a hash of source and patches: other sources or patches get other folders. All flavours of a kernel are
 //! built in it in turn, and each recompiles only what differs.
 
-use super::compile::{Progress, run_logged};
+use super::build_step::{Progress, run_logged};
 use super::source::{Origin, Source};
-use super::{KernelError, Parts, Recipe, create_dir, embedded, io_error, short_hash, zfs};
+use super::{KernelError, Parts, Recipe, create_dir, embedded, io_error, short_hash};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -96,9 +96,6 @@ pub fn prepare(recipe: &Recipe, build: &Path, progress: &mut dyn FnMut(Progress)
         put_processor(&tree)?;
     }
     put_config(&tree, set, recipe.parts)?;
-    if let Some(zfs) = &recipe.zfs {
-        zfs::put(&tree, zfs, source, progress)?;
-    }
     Ok(tree)
 }
 

@@ -1,7 +1,8 @@
 //! OpenZFS in the kernel: Debian's source of the module, added to the kernel's tree like its `copy-builtin` does,
 //! and the programs of the same version, which are passed to guests.
 
-use super::compile::{self, Progress, run_logged};
+use super::build_step::{Progress, run_logged};
+use super::compile;
 use super::debian::{Fetched, Order};
 use super::tree::Tree;
 use super::{KernelError, Source, create_dir, embedded, io_error, short_hash};

@@ -2,6 +2,7 @@
 //! basic blocks of each. None of them uses a disk.
 
 use super::rate::processor_seconds;
+use crate::affinity;
 use rustix::fs::{Mode, OFlags};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
@@ -267,7 +268,7 @@ fn pass_to_and_fro(times: u32, processors: [Option<usize>; 2]) -> io::Result<Vec
     let (back_out, back_in) = rustix::pipe::pipe()?;
     std::thread::scope(|scope| {
         let first = scope.spawn(|| {
-            bind(processors[0])?;
+            affinity::bind(processors[0])?;
             let mut took = Vec::with_capacity(times as usize);
             for _ in 0..times {
                 let begin = Instant::now();
@@ -278,7 +279,7 @@ fn pass_to_and_fro(times: u32, processors: [Option<usize>; 2]) -> io::Result<Vec
             Ok(took)
         });
         let other = scope.spawn(|| {
-            bind(processors[1])?;
+            affinity::bind(processors[1])?;
             (0..times).try_for_each(|_| {
                 receive(&there_out)?;
                 send(&back_in)
@@ -300,16 +301,6 @@ fn receive(from: &OwnedFd) -> io::Result<()> {
     Ok(())
 }
 
-/// Binds the calling thread.
-fn bind(processor: Option<usize>) -> io::Result<()> {
-    if let Some(processor) = processor {
-        let mut one = rustix::thread::CpuSet::new();
-        one.set(processor);
-        rustix::thread::sched_setaffinity(None, &one)?;
-    }
-    Ok(())
-}
-
 /// Nanoseconds of processor time per operation, on this machine.
 ///
 /// # Errors
@@ -319,7 +310,7 @@ pub(super) fn time_all(folder: &Path) -> io::Result<Vec<(Operation, f64)>> {
     let mut place = Place::new(folder)?;
     // The two threads of the ping-pong wait for each other: on one processor each wake-up is a context switch.
     let before = rustix::thread::sched_getaffinity(None)?;
-    bind(crate::guest::processors().last().copied())?;
+    affinity::bind(affinity::processors().last().copied())?;
     let mut times = Vec::new();
     for operation in Operation::ALL {
         let mut best = f64::INFINITY;
@@ -343,7 +334,7 @@ pub(super) fn time_all(folder: &Path) -> io::Result<Vec<(Operation, f64)>> {
 /// idle until then, unless this machine has other work, so the fastest quarter counts. `None` if there is one
 /// processor.
 pub(super) fn time_wakeup(one_way_ns: f64) -> io::Result<Option<f64>> {
-    let processors = crate::guest::processors();
+    let processors = affinity::processors();
     let [first, .., last] = processors.as_slice() else {
         return Ok(None);
     };

@@ -5,11 +5,10 @@ use crate::expected::ExpectedError;
 use crate::progress::{KernelBar, note};
 use lab::disks::Models;
 use lab::guest::{Config, EndedGuest, LIMITS};
-use lab::job::GuestJob;
+use lab::job::{GuestJob, Shell, ShellInput, ShellLine};
 use lab::kernel::{Cache, KernelName};
 use lab::processor::Processors;
 use lab::programs::GuestPrograms;
-use lab::shell::{Shell, ShellInput, ShellLine};
 use lab::trial_folder::TrialFolder;
 use prepare::{checks, kernels, load_study, own_init};
 use std::io::{self, IsTerminal, Read, Write};
@@ -46,7 +45,7 @@ pub fn shell(arguments: &ShellArguments) -> Result<ExitCode, ExpectedError> {
         trial: trial.clone(),
         input,
     };
-    let job = lab::job::encoded(&GuestJob::Shell(Box::new(shell)), &kernel, programs.of(&trial))?;
+    let job = lab::programs::encoded(&GuestJob::Shell(Box::new(shell)), &kernel, programs.of(&trial))?;
     let init = own_init()?;
     let config = Config {
         kernel: &kernel.path,

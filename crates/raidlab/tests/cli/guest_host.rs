@@ -91,7 +91,7 @@ impl Machine<'_> {
         });
         let (disks, job) = (
             postcard::to_allocvec(&self.disks).expect("plain data"),
-            ::lab::job::encoded(&job, &kernel, self.programs).expect("its files are there"),
+            ::lab::programs::encoded(&job, &kernel, self.programs).expect("its files are there"),
         );
         let folder = tempfile::tempdir().expect("a folder");
         let config = Config {

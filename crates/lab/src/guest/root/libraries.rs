@@ -1,6 +1,6 @@
 //! Which libraries programs need, found as the dynamic linker finds them.
 
-use crate::carried::File;
+use crate::protocol::carried::File;
 use elf::ElfBytes;
 use elf::abi::{DT_NEEDED, DT_RPATH, DT_RUNPATH, EM_X86_64, PT_INTERP};
 use elf::endian::LittleEndian;

@@ -2,5 +2,6 @@
 
 mod arrows;
 mod files;
+mod rooms;
 mod tree;
 mod words;

@@ -175,7 +175,7 @@ mod tests {
 
     fn trial(study: &str) -> Trial {
         Trial {
-            cell: crate::test_study::plan(study).cells.remove(0),
+            cell: crate::disks::test_study::plan(study).cells.remove(0),
             index: 0,
             seed: 1,
         }

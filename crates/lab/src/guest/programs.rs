@@ -1,8 +1,9 @@
 //! The programs of guests: this machine's, and those that it need not have.
 
-use crate::carried::Programs;
 use crate::guest::{Root, StartError};
 use crate::kernel::{BCACHEFS, Cache, Kernel, KernelError};
+use crate::protocol::carried::Programs;
+use crate::protocol::job::{self, GuestJob};
 use filesystems::bcachefs;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -80,6 +81,16 @@ impl GuestPrograms {
     pub fn of(&self, trial: &Trial) -> Option<&Programs> {
         self.bcachefs.as_ref().filter(|_| asks_for_bcachefs(&trial.cell))
     }
+}
+
+/// A job as a guest reads it, with the files of its kernel and additional programs.
+///
+/// # Errors
+/// If the files cannot be read from the cache.
+pub fn encoded(job: &GuestJob, kernel: &Kernel, programs: Option<&Programs>) -> Result<Vec<u8>, KernelError> {
+    let mut files = kernel.carried()?;
+    files.extend(programs.into_iter().flat_map(|programs| programs.files.iter().cloned()));
+    Ok(job::encode(job, &files))
 }
 
 /// Why the programs of a guest cannot be prepared.

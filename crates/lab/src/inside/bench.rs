@@ -1,27 +1,17 @@
 //! The guest's side of `raidlab bench`: jobs on several stacks in turn, with a line before and after each job, so
 //! that the program outside can read the wall clock; the guest's clock is virtual.
 
-use crate::channel::Channel;
-use crate::job::{Bench, BenchStack, Piece, PieceWork};
-use crate::setting::setting_on;
+use super::channel::Channel;
+use crate::protocol::job::{Bench, BenchLine, BenchStack, Piece, PieceWork};
+use crate::protocol::setting::setting_on;
 use rustix::fs::{Mode, OFlags};
 use rustix::mm::{MapFlags, ProtFlags};
-use serde::{Deserialize, Serialize};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use study::event::Event;
 use trial::{Disks, Pass, Target};
-
-/// What the guest reports about its pieces of work, one line each.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-#[serde(tag = "bench", rename_all = "kebab-case")]
-pub enum Line {
-    Began { piece: usize, at_ns: u64 },
-    Ended { at_ns: u64 },
-    Done { piece: usize, requests: u64 },
-}
 
 pub(crate) fn run(channel: &mut Channel, bench: &Bench) -> io::Result<()> {
     let began = Instant::now();
@@ -55,12 +45,12 @@ fn with_all_up(
 
 fn run_piece(channel: &mut Channel, number: usize, piece: &Piece, device: &Path, began: Instant) -> io::Result<()> {
     let mut timed = |work: &mut dyn FnMut() -> io::Result<u64>| {
-        channel.write_line(&Line::Began {
+        channel.write_line(&BenchLine::Began {
             piece: number,
             at_ns: since(began),
         })?;
         let requests = work()?;
-        channel.write_line(&Line::Ended { at_ns: since(began) })?;
+        channel.write_line(&BenchLine::Ended { at_ns: since(began) })?;
         Ok(requests)
     };
     let requests: io::Result<u64> = match &piece.work {
@@ -77,7 +67,7 @@ fn run_piece(channel: &mut Channel, number: usize, piece: &Piece, device: &Path,
             timed(&mut || writer.write(*bytes))
         }
     };
-    channel.write_line(&Line::Done {
+    channel.write_line(&BenchLine::Done {
         piece: number,
         requests: requests?,
     })

@@ -1,8 +1,6 @@
 //! Jobs of a guest's init.
 
-use crate::carried::{File, Programs};
-use crate::kernel::{Kernel, KernelError};
-use crate::shell::Shell;
+use super::carried::File;
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::PathBuf;
@@ -37,16 +35,6 @@ pub struct ToJudge {
     /// Index of the state that the disks load first; `None` leaves them unchanged.
     pub state: Option<u64>,
     pub cut: trial::power_cut::Cut,
-}
-
-/// A job as a guest reads it, with the files of its kernel and additional programs.
-///
-/// # Errors
-/// If the files cannot be read from the cache.
-pub fn encoded(job: &GuestJob, kernel: &Kernel, programs: Option<&Programs>) -> Result<Vec<u8>, KernelError> {
-    let mut files = kernel.carried()?;
-    files.extend(programs.into_iter().flat_map(|programs| programs.files.iter().cloned()));
-    Ok(encode(job, &files))
 }
 
 /// A job as a guest reads it: JSON on one line, followed by the files, if any.
@@ -123,6 +111,43 @@ pub enum PieceWork {
     /// Write this many bytes in direct requests of 1 MiB, with no two blocks equal. The engine's own writes repeat,
     /// and the lab's disks deduplicate them.
     Distinct { bytes: u64 },
+}
+
+/// What the guest reports about its pieces of work, one line each.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(tag = "bench", rename_all = "kebab-case")]
+pub enum BenchLine {
+    Began { piece: usize, at_ns: u64 },
+    Ended { at_ns: u64 },
+    Done { piece: usize, requests: u64 },
+}
+
+/// A shell on a trial's stack.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Shell {
+    pub trial: Trial,
+    pub input: ShellInput,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub enum ShellInput {
+    /// Interactive, on the console.
+    Terminal,
+    /// Commands for /bin/sh.
+    Script(Vec<u8>),
+    /// A program and its arguments. Its standard input is empty.
+    Command(Vec<String>),
+}
+
+/// The guest's output, one line of JSON each.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ShellLine {
+    Stdout(Vec<u8>),
+    Stderr(Vec<u8>),
+    /// Exit status as in a shell: 128 plus the signal number if a signal ended it.
+    Exited(u8),
+    /// The stack could not be built, with the reason; no shell was started.
+    Failed(String),
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The requests of a trial's disks as recorded by the driver (`--trace`): parsed, and written in the formats of
 //! blkparse(1) and fio(1). docs/trace.md describes all formats.
 
-use crate::setting::device;
+use crate::protocol::setting::device;
 use std::fmt;
 use std::io::{self, Write};
 

@@ -6,6 +6,9 @@ use trial::{Disks, Setting, Teardown};
 /// The guest's own folder, on a tmpfs.
 pub const FOLDER: &str = "/tmp/raidlab";
 
+/// PATH of scripts and shells in a guest.
+pub(crate) const PATH: &str = "/usr/sbin:/usr/bin:/sbin:/bin";
+
 /// The setting with these disks.
 pub fn setting_on(disks: Disks) -> Setting {
     Setting {

@@ -1,6 +1,6 @@
 //! CPU time charged in a guest, as counted by its kernel (`/dev/raidlab-cpu`, `kernel/cpu/charge.c`).
 
-use super::Cost;
+use crate::processor::Cost;
 use rustix::ioctl::{self, Opcode, opcode};
 use std::fs::File;
 use std::io;
@@ -19,11 +19,10 @@ pub struct Account {
     device: File,
 }
 
-/// Totals since the guest's start; see the account in `kernel/cpu/model.h`.
+/// Totals since the guest's start: those of the account in `kernel/cpu/model.h` that events report.
 #[derive(Clone, Copy, Debug)]
 pub struct Charged {
     pub cores: u64,
-    pub window_began_ns: u64,
     pub system_ns: u64,
     pub user_ns: u64,
     /// Time of the task that was charged most in the current window.
@@ -34,8 +33,6 @@ pub struct Charged {
     pub for_all_ns: u64,
     /// Time that tasks waited for a core.
     pub waited_ns: u64,
-    pub payments_slept: u64,
-    pub payments_skipped: u64,
     /// Number of events or bytes, in the order of [`Cost::ALL`].
     pub counts: [u64; Cost::ALL.len()],
 }
@@ -61,15 +58,12 @@ impl Account {
         counts.copy_from_slice(&words[FIGURES..]);
         Ok(Charged {
             cores: words[0],
-            window_began_ns: words[1],
             system_ns: words[2],
             user_ns: words[3],
             busiest_ns: words[4],
             moved_ns: words[5],
             for_all_ns: words[6],
             waited_ns: words[7],
-            payments_slept: words[8],
-            payments_skipped: words[9],
             counts,
         })
     }
@@ -169,15 +163,12 @@ mod tests {
     fn charged(system_ns: u64, busiest_ns: u64) -> Charged {
         Charged {
             cores: 4,
-            window_began_ns: 0,
             system_ns,
             user_ns: 0,
             busiest_ns,
             moved_ns: 0,
             for_all_ns: 0,
             waited_ns: 0,
-            payments_slept: 0,
-            payments_skipped: 0,
             counts: [0; Cost::ALL.len()],
         }
     }

@@ -1,8 +1,9 @@
 //! `/dev/raidlab` from the guest's side: reads the job, writes events, and returns the counters and digests of the
 //! simulated disks. None of this takes virtual time.
 
-use crate::carried;
-use crate::job::{self, GuestJob};
+use crate::protocol::carried;
+use crate::protocol::job::{self, GuestJob};
+use crate::protocol::setting::{devices, setting_on};
 use disksim::world::Counters;
 use rustix::ioctl::{self, Opcode, opcode};
 use serde::Serialize;
@@ -10,6 +11,8 @@ use std::ffi::c_void;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use study::event::Event;
+use study::stack::MachineSpec;
+use trial::{Disks, Setting};
 
 /// Counters of the driver for each disk (`RL_COUNTERS`).
 const COUNTERS: usize = Counters::NAMES.len();
@@ -56,6 +59,12 @@ impl Channel {
         // SAFETY: the driver's own ioctl, without an argument.
         let count = unsafe { ioctl::ioctl(&self.device, NoArgument::<IOC_DISKS>) }?;
         Ok(count as u32)
+    }
+
+    /// The setting of a stack on this guest's disks, which are those of `machine`.
+    pub fn setting(&self, machine: &MachineSpec) -> io::Result<Setting> {
+        let disks = Disks::of(&machine.disks, &devices(self.disks()?));
+        Ok(setting_on(disks.map_err(io::Error::other)?))
     }
 
     /// The model's counters of one disk, in the order of `disksim`'s counters.

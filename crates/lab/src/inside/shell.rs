@@ -3,10 +3,9 @@
 //! On a terminal, the guest's console is the terminal. Otherwise the shell's output is passed through the channel,
 //! so that standard output and standard error stay separate and contain no kernel messages.
 
-use crate::channel::Channel;
-use crate::init::{PATH, setting};
-use crate::setting::FOLDER;
-use serde::{Deserialize, Serialize};
+use super::channel::Channel;
+use crate::protocol::job::{Shell, ShellInput, ShellLine};
+use crate::protocol::setting::{FOLDER, PATH};
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::os::unix::process::ExitStatusExt;
@@ -14,36 +13,7 @@ use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::Mutex;
 use std::thread;
-use study::plan::Trial;
 use trial::CARRIED;
-
-/// A shell on a trial's stack.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Shell {
-    pub trial: Trial,
-    pub input: ShellInput,
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub enum ShellInput {
-    /// Interactive, on the console.
-    Terminal,
-    /// Commands for /bin/sh.
-    Script(Vec<u8>),
-    /// A program and its arguments. Its standard input is empty.
-    Command(Vec<String>),
-}
-
-/// The guest's output, one line of JSON each.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum ShellLine {
-    Stdout(Vec<u8>),
-    Stderr(Vec<u8>),
-    /// Exit status as in a shell: 128 plus the signal number if a signal ended it.
-    Exited(u8),
-    /// The stack could not be built, with the reason; no shell was started.
-    Failed(String),
-}
 
 /// Maximum bytes of output in one line.
 const CHUNK_BYTES: usize = 8 << 10;
@@ -51,12 +21,11 @@ const CHUNK_BYTES: usize = 8 << 10;
 /// Exit status if a command cannot be run.
 const NOT_RUN: u8 = 126;
 
-/// Runs in the guest.
 pub(crate) fn run(channel: &mut Channel, shell: &Shell) -> io::Result<()> {
     let (cell, mut status) = (&shell.trial.cell, Ok(NOT_RUN));
     let outcome = trial::with_stack_up(
         &cell.stack,
-        &setting(channel, &cell.machine)?,
+        &channel.setting(&cell.machine)?,
         &mut |_| {},
         &mut |stack| {
             let place = stack.mount_point.as_deref().unwrap_or(Path::new("/tmp"));

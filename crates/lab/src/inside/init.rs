@@ -3,14 +3,15 @@
 
 mod memory;
 
-use crate::carried;
-use crate::channel::Channel;
-use crate::job::{GuestJob, Program, Provisioning, ToJudge};
+use super::account::{Account, Watch};
+use super::channel::Channel;
+use super::{bench, shell};
 use crate::processor::Cost;
-use crate::processor::account::{Account, Watch};
 use crate::processor::measure::OperationBlocks;
 use crate::processor::operation::{Operation, Place};
-use crate::setting::{FOLDER, device, devices, setting_on};
+use crate::protocol::carried;
+use crate::protocol::job::{GuestJob, Program, Provisioning, ToJudge};
+use crate::protocol::setting::{FOLDER, PATH, device, devices, setting_on};
 use rustix::mount::{MountFlags, mount};
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -19,12 +20,8 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 use study::event::{Event, Failure};
 use study::plan::Trial;
-use study::stack::MachineSpec;
 use study::{DiskCounter, DiskCounters};
 use trial::{CARRIED, Disks, MemoryLedger, NoDiskCheck, Safety, Setting, Teardown};
-
-/// PATH of scripts and shells in a guest.
-pub(crate) const PATH: &str = "/usr/sbin:/usr/bin:/sbin:/bin";
 
 /// Filesystems mounted over the root, which may be the host's and read-only; the kernel mounts /dev itself.
 const MOUNTS: &[(&str, &str, &str)] = &[
@@ -86,11 +83,11 @@ fn work(channel: &mut Channel) -> io::Result<()> {
         GuestJob::Trial(trial) => run_trial(channel, &trial, false),
         GuestJob::CheckedTrial(trial) => run_trial(channel, &trial, true),
         GuestJob::Judge(trial, cuts) => judge(channel, &trial, &cuts),
-        GuestJob::Shell(shell) => crate::shell::run(channel, &shell),
+        GuestJob::Shell(shell) => shell::run(channel, &shell),
         GuestJob::Program(program) => run_program(channel, &program),
         GuestJob::Provisioning(provisioning) => provision(channel, &provisioning),
         GuestJob::Operations => count_operations(channel),
-        GuestJob::Bench(bench) => crate::bench::run(channel, &bench),
+        GuestJob::Bench(bench) => bench::run(channel, &bench),
     }
 }
 
@@ -106,7 +103,7 @@ fn run_trial(channel: &mut Channel, trial: &Trial, check_array: bool) -> io::Res
     let mut watch = account.as_ref().map(Watch::new);
     let setting = Setting {
         check_array,
-        ..setting(channel, &trial.cell.machine)?
+        ..channel.setting(&trial.cell.machine)?
     };
     let safety = Safety {
         ledger: &mut MemoryLedger::default(),
@@ -134,7 +131,7 @@ fn run_trial(channel: &mut Channel, trial: &Trial, check_array: bool) -> io::Res
 /// Reports each verdict on one line, and ends early if the machine would not be clean for the next state. No digests of
 /// the disks: this guest is the last one that uses them.
 fn judge(channel: &mut Channel, trial: &Trial, cuts: &[ToJudge]) -> io::Result<()> {
-    let setting = setting(channel, &trial.cell.machine)?;
+    let setting = channel.setting(&trial.cell.machine)?;
     for to_judge in cuts {
         if let Some(state) = to_judge.state {
             channel.take_state(state)?;
@@ -218,13 +215,6 @@ fn say_disks(channel: &mut Channel) -> io::Result<()> {
         }))?;
     }
     Ok(())
-}
-
-pub(crate) fn setting(channel: &Channel, machine: &MachineSpec) -> io::Result<Setting> {
-    let devices = devices(channel.disks()?);
-    Ok(setting_on(
-        Disks::of(&machine.disks, &devices).map_err(io::Error::other)?,
-    ))
 }
 
 /// Writes zeros over the first 64 MiB of a disk. mke2fs reads its reserved inodes and, with assume_storage_prezeroed,

@@ -1,7 +1,7 @@
 //! The guest's memory before a trial: the init's heap is allocated completely at the start, so that free memory
 //! does not depend on how this program was compiled; then a part of the memory is allocated as the seed determines.
 
-use crate::guest::init::{HEAP_ADDRESS, HEAP_BYTES};
+use crate::protocol::{HEAP_ADDRESS, HEAP_BYTES};
 use disksim::random::mix;
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous};
 use std::ffi::c_void;

@@ -189,7 +189,7 @@ mod tests {
             model.file.name
         );
         let trial = Trial {
-            cell: crate::test_study::plan(&study).cells.remove(0),
+            cell: crate::disks::test_study::plan(&study).cells.remove(0),
             index: 0,
             seed: 1,
         };
