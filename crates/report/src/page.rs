@@ -215,7 +215,7 @@ fn doubtful(input: &Input) -> String {
     match doubted.count() {
         0 => String::new(),
         doubted => format!(
-            "{doubted} of {} are doubtful and in no figure: {} failed.",
+            "{doubted} of {} are doubtful and excluded from all figures: {} failed.",
             count(input.samples.len(), "sample"),
             guards.join(", ")
         ),

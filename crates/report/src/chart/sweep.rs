@@ -92,7 +92,7 @@ impl<'a> Point<'a> {
     }
 }
 
-/// Workload, test and metric, with all their points.
+/// A workload, a test and a metric, with all their points.
 type OfTest<'a> = ((&'a str, &'a str, Metric), Vec<Point<'a>>);
 
 /// The sweeps of a run, in the study's order; none if no test varies along two axes.

@@ -430,7 +430,7 @@ pub(super) fn notes(input: &Input, results: &Results) -> Vec<String> {
     let looks = stats::looks(&input.plan.precision).len();
     if looks > 1 {
         let until = match input.plan.precision.claims {
-            true => "claims were decided, or would hardly be decided by the most that the study allows",
+            true => "claims were decided, or unlikely to be decided with the maximum number of trials",
             false => "intervals were narrow enough",
         };
         notes.push(format!(

@@ -35,9 +35,9 @@ pub struct ClaimWords {
 }
 
 /// How claims are decided; shown below the claims.
-const HOW_DECIDED: &str = "A claim is supported if the deciding interval of each of its pairs lies within what is claimed, \
-     and refuted if that of one lies wholly outside; it is wider than the interval at 95 %, which is of the shown pair \
-     alone, so that the verdicts on all claims together have an error of 5 %.";
+const HOW_DECIDED: &str = "A claim is supported if the deciding interval of each of its pairs lies within the claimed \
+    range, and refuted if that of one lies completely outside; it is wider than the 95 % interval, which is that of \
+    the shown pair alone, so that the verdicts on all claims together have an error of 5 %.";
 
 /// [`HOW_DECIDED`] if there is a deciding interval; otherwise empty.
 pub(crate) fn how_decided(claims: &[ClaimWords]) -> &'static str {

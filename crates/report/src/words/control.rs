@@ -12,7 +12,7 @@ pub(crate) fn warning(input: &Input) -> Option<String> {
         .max_by(|one, other| one.ratio.ln().abs().total_cmp(&other.ratio.ln().abs()))?;
     Some(format!(
         "The A/A control differs: {} and {}, which are the same, in {}: {:.2} times ({:.2} to {:.2}); {} of {} comparisons \
-         of replicates. What differs between stacks by less than that is not shown by this run.",
+         of replicates. This run cannot show smaller differences between stacks.",
         worst.first,
         worst.second,
         worst.test,

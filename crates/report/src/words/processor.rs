@@ -27,7 +27,7 @@ fn sentence(bound: &ProcessorBound) -> String {
         Busy::Cores => ("the processor was busy", "more `cores` or a faster model would"),
         Busy::Task => ("one task kept a core busy", "a faster model or more jobs would"),
         Busy::LoadGenerator => (
-            "the threads that make the load were busy",
+            "the threads that generate the load were busy",
             "more jobs, or larger blocks, would",
         ),
     };

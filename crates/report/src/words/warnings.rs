@@ -184,8 +184,8 @@ fn other_disks_words(plan: &Plan, loads: &[Recorded<Load>]) -> Option<String> {
 fn drift_words(drift: Drift) -> String {
     format!(
         "Warning (`drift`): this machine drifts: from the first to the last trial of the run it became {} in all {} cells \
-         together ({} trials, Mann and Kendall's test, {}). Rounds of all cells keep most of that out of comparisons, but \
-         not out of the figures: look for heat, another load or filling disks, and run it again.",
+         together ({} trials, Mann and Kendall's test, {}). Interleaved rounds remove most of it from comparisons, \
+         but not from the figures: check for heat, other load and filling disks, and run it again.",
         change(drift.ratio),
         drift.cells,
         drift.trials,
@@ -197,15 +197,15 @@ fn order_words(effect: &OrderEffect) -> String {
     let (what, help) = match &effect.place {
         Place::First => (
             "the first trial of each cell is".to_owned(),
-            "let the machine warm up with a run that does not count",
+            "let the machine warm up with an unmeasured run",
         ),
         Place::Later(cell) => (
             format!("`{cell}` changes during the run: its last trial is"),
-            "look for what its trials leave behind, and run it again",
+            "check what its trials leave behind, and run it again",
         ),
         Place::After(cell) => (
             format!("trials directly after one of `{cell}` are"),
-            "look for what that one leaves behind: heat, full write caches, discards under way",
+            "check what that cell leaves behind: heat, full write caches, discards in progress",
         ),
     };
     let against = match effect.place {

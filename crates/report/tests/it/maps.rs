@@ -66,7 +66,7 @@ fn what_hardly_differs_has_nearly_one_shade() {
 #[test]
 fn a_doubtful_sample_is_seen_at_the_top_in_its_map_and_in_its_chart() {
     let page = html(&made::sweep());
-    assert!(page.contains("1 of 96 samples are doubtful and in no figure: cold-cache failed."));
+    assert!(page.contains("1 of 96 samples are doubtful and excluded from all figures: cold-cache failed."));
     let write = between(&page, "<figcaption><strong>write</strong>", "</figure>");
     assert_eq!(write.matches("doubtful samples: 1").count(), 1);
     assert_eq!(page.matches("<svg class=\"out\"").count(), 1);
@@ -220,7 +220,7 @@ fn what_the_disks_did_is_there_on_demand() {
         }
     }
     let page = html(&input);
-    let disks = between(&page, "<summary>What the disks did</summary>", "</details>");
+    let disks = between(&page, "<summary>Disk activity</summary>", "</details>");
     // 2 MiB/s for a second: twice that read and written, in requests of 41 and 82 KiB.
     let row =
         "<td>43 %</td><td>7.5 %</td><td>100</td><td>41.0</td><td>50</td><td>81.9</td><td>2.00</td><td>2.00</td>";

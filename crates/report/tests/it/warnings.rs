@@ -167,7 +167,7 @@ fn slow_first_trials_are_said_above_the_verdict() {
         "{line}"
     );
     assert!(
-        line.contains("let the machine warm up with a run that does not count"),
+        line.contains("let the machine warm up with an unmeasured run"),
         "{line}"
     );
     assert!(said.find("Warning (`order`)") < said.find("small files  ("));
