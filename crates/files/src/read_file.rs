@@ -77,7 +77,7 @@ pub fn bytes(path: &Path) -> Result<Vec<u8>, ReadError> {
     at_most(path, u64::MAX - 1)
 }
 
-/// Reads one byte more than the limit, if there are more.
+/// Reads at most one byte more than the limit.
 fn at_most(path: &Path, bytes_max: u64) -> Result<Vec<u8>, ReadError> {
     if path.is_dir() {
         return Err(ReadError::Folder);

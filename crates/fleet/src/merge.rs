@@ -1,7 +1,7 @@
 //! The stores of shards as one store.
 //!
-//! The new store is written in a folder of its own next to the target, synced, and renamed: the target appears whole or
-//! not at all.
+//! The new store is written in a temporary folder next to the target, synced, and renamed, so that the target appears
+//! complete or not at all.
 
 use crate::Error;
 use crate::store_parts::{self, PartsError};

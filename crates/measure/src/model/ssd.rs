@@ -143,7 +143,7 @@ pub(super) fn write(known: &Known<'_>, measured: &Measured, found: &Ssd) -> Resu
     let source = words::Source::of(found);
     let mut text = text(known, measured.sectors, &params, &source);
     text.extend(depths.iter().map(read_check));
-    text += &stream_check("read", found.transfers.stream_mb_s, "1 MiB reads, several at a time");
+    text += &stream_check("read", found.transfers.stream_mb_s, "1 MiB reads, several in flight");
     if let Some(writes) = &found.writes {
         text += &writes::checks(found, writes);
     }

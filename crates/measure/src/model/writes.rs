@@ -141,7 +141,7 @@ pub(super) fn other_checks(writes: &Writes) -> String {
             &format!("what = \"write-mb-s\"\nplace = {:?}", stream.place),
             stream.mb_s,
             false,
-            "1 MiB writes, two at a time, the cache full",
+            "1 MiB writes, two in flight, with a full cache",
         )
     };
     writes.streams.iter().map(stream).collect()

@@ -71,7 +71,7 @@ fn read<'a>(entry: &'a Entry, found: &mut Found) -> Option<Placed<'a>> {
             return None;
         }
         (Some(disk), false) => {
-            let message = format!("`{}` is of the whole array", kind.word());
+            let message = format!("`{}` applies to the whole array", kind.word());
             found.add_with_help(&disk.span, message, "leave `disk` out");
             return None;
         }
@@ -160,7 +160,7 @@ fn in_order(acts: &[Placed<'_>], found: &mut Found) {
             Due::ResyncDone => None,
         };
         if let Some(before) = before {
-            let message = format!("an act before this one is {before}");
+            let message = format!("an earlier act is due {before}");
             found.add_with_help(placed.on_time, message, "write acts in order of time");
         }
     }
@@ -190,7 +190,7 @@ fn no_acts_on(cell: &Cell) -> Option<WrongAct> {
         )),
         Work::Io(io) if io.engine == IoEngine::Native => None,
         Work::PowerCut(spec) if spec.missing_member => Some((
-            "acts and `missing_member` both take members away".to_owned(),
+            "acts and `missing_member` both remove members".to_owned(),
             "leave `missing_member` out, and let a member `fail`",
         )),
         Work::PowerCut(_) => None,

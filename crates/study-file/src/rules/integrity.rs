@@ -46,10 +46,12 @@ fn not_md(array: &ArraySpec) -> Option<Impossible> {
     let name = array.level.facts().name;
     let reason = match array.level {
         level if level.is_lvm() => {
-            format!("{name} has no members of md below which dm-integrity could be; LVM's own is not supported")
+            format!(
+                "{name} has no md members that dm-integrity could be below; LVM's own integrity is not supported"
+            )
         }
         Level::None => format!("{name} has no md: btrfs and ZFS have checksums of their own"),
-        _ => format!("{name} has no md, which could make good what dm-integrity finds"),
+        _ => format!("{name} has no md, which could repair what dm-integrity detects"),
     };
     impossible(
         ABOUT,

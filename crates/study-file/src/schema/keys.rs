@@ -214,7 +214,8 @@ static KEYS: &[Key] = &[
         spare, `grow` turns a spare into one more member; `slow` makes a disk slower, `hang` makes it stop \
         responding, `corrupt` silently changes its contents"),
     key(Table::Act, "disk", Count { min: 1, max: 4096 }, Single, "the whole array, for `grow`, `check` and `repair`", "which disk of the array, from 1"),
-    key(Table::Act, "delay", Takes::Time, Single, "needed for `slow`; `hang`: for ever", "for `slow`: time added to \
+    key(Table::Act, "delay", Takes::Time, Single, "needed for `slow`; `hang`: without an end", "for `slow`: time \
+        added to \
         each access of the disk's media from then on, up to 60 s; for `hang`: time for which the disk does not \
         respond, up to 30 s. A disk that never responds again fails after 30 s, the command timeout of the SCSI layer"),
     key(Table::Act, "level", Word(GROWN), Single, "the array's", "for `grow`: RAID 5 becomes RAID 6"),
@@ -238,7 +239,8 @@ static KEYS: &[Key] = &[
     key(Table::Shown, "column", Takes::Many(Table::Column), Single, "that of `columns`", "a column of figures; exactly one of `columns` and `column`"),
     key(Table::Shown, "unit", Word(UNITS), Single, "the samples'", "unit of the figures"),
     key(Table::Shown, "figure", Word(FIGURES), Single, "`median`", "which figure of a cell's trials"),
-    key(Table::Shown, "relative_to", Scalars, Single, "figures as they are", "show ratios to this row, given by a value for each of `rows`"),
+    key(Table::Shown, "relative_to", Scalars, Single, "absolute figures", "show ratios to this row, given by a value \
+        for each of `rows`"),
     key(Table::Shown, "source", Name, Single, "none", "who published the figures that are shown next to ours, and when; needed with `published`"),
     key(Table::Shown, "published", Takes::Many(Table::Published), Single, "none", "the published figures, a table for each row that has some"),
 

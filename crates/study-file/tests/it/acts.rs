@@ -70,7 +70,7 @@ fn a_wrong_act_is_shown_at_its_place() {
     let message = wrong(&act("at = \"10s\"\ndo = \"fail\"")).2;
     assert_eq!(message, "`fail` needs a `disk`");
     let message = wrong(&act("at = \"10s\"\ndo = \"check\"\ndisk = 1")).2;
-    assert_eq!(message, "`check` is of the whole array");
+    assert_eq!(message, "`check` applies to the whole array");
     let twice = act("at = \"10s\"\ndo = \"fail\"\ndisk = 1") + &act("at = \"11s\"\ndo = \"fail\"\ndisk = 2");
     assert_eq!(
         wrong(&twice).2,
@@ -89,7 +89,7 @@ fn an_act_has_one_time_and_acts_are_in_its_order() {
     let back = act("at = \"20s\"\ndo = \"check\"") + &act("at = \"10s\"\ndo = \"repair\"");
     let (line, column, message) = wrong(&back);
     assert_eq!((line, column), (5, 6), "{message}");
-    assert_eq!(message, "an act before this one is at 20 s");
+    assert_eq!(message, "an earlier act is due at 20 s");
 }
 
 #[test]
@@ -130,13 +130,13 @@ fn a_wrong_fault_is_shown_at_its_place() {
     assert_eq!(message, "`0s` is not a time between 1 ns and 500 years");
     let (line, column, message) = slow("disk = 1\ndelay = \"61s\"");
     assert_eq!((line, column), (5, 9), "{message}");
-    assert_eq!(message, "an access cannot take so much longer");
+    assert_eq!(message, "`delay` is longer than a simulated disk supports");
     let (line, column, message) = slow("disk = 1");
     assert_eq!((line, column), (3, 6), "{message}");
     assert_eq!(message, "`slow` needs `delay`");
     let (line, column, message) = slow("disk = 1\ndelay = \"1s\"\nsectors = 8");
     assert_eq!((line, column), (6, 11), "{message}");
-    assert_eq!(message, "`sectors` is of `corrupt`, not of `slow`");
+    assert_eq!(message, "`sectors` belongs to `corrupt`, not to `slow`");
 }
 
 #[test]
@@ -162,7 +162,7 @@ fn what_cannot_be_corrupted_is_shown_at_its_place() {
     let writes = "io = { rw = \"randwrite\", size = \"64M\", runtime = \"60s\" }";
     let (line, column, message) = corrupt(small, writes, "offset = \"1M\"");
     assert_eq!((line, column), (5, 10), "{message}");
-    assert_eq!(message, "`w` writes: what it writes hides what `corrupt` changed");
+    assert_eq!(message, "`w` writes, which would hide the changes of `corrupt`");
     let (line, column, message) = corrupt(small, IO, "");
     assert_eq!((line, column), (3, 6), "{message}");
     assert_eq!(message, "`corrupt` needs `offset`");
@@ -190,7 +190,7 @@ fn what_raidlabs_file_does_not_have_is_shown_at_its_place() {
     let zfs = "{ level = \"none\" }\nfs = { type = \"zfs\", pool = \"raidz1\" }";
     assert_eq!(corrupt(zfs, "1M"), None);
     for (stack, place, message) in [
-        ("{ level = \"lvm-raid1\" }", (4, 8), "`corrupt` is not done on LVM"),
+        ("{ level = \"lvm-raid1\" }", (4, 8), "`corrupt` is not supported on LVM"),
         (
             "{ level = \"none\" }\nfs = { type = \"btrfs\", data = \"raid0\" }",
             (2, 6),
@@ -368,7 +368,7 @@ fn acts_after_a_share_of_the_work() {
         act("after = \"50 %\"\ndo = \"fail\"\ndisk = 2") + &act("after = \"5 %\"\ndo = \"remove\"\ndisk = 2");
     let found = study("{ level = 5 }", "power_cut = { operations = 50 }", &back).expect_err("in disorder");
     let first = found.iter().next().expect("an error");
-    assert_eq!(first.message, "an act before this one is after 50 %");
+    assert_eq!(first.message, "an earlier act is due after 50 %");
 }
 
 #[test]
@@ -382,10 +382,10 @@ fn a_disk_hangs_for_some_time_or_for_ever() {
     assert_eq!(first(&hang("")).expect("a sound study"), "hang disk 2 for ever at 10 s");
     assert_eq!(
         wrong(&hang("\ndelay = \"31s\"")).2,
-        "the kernel gives up a disk that answers nothing for 30 s"
+        "the kernel fails a disk that does not respond for 30 s"
     );
     let again = hang("") + &act("at = \"50s\"\ndo = \"remove\"\ndisk = 2");
-    assert_eq!(wrong(&again).2, "disk 2 answers nothing any more");
+    assert_eq!(wrong(&again).2, "disk 2 does not respond any more");
     let second = hang("") + &act("at = \"50s\"\ndo = \"fail\"\ndisk = 3");
     assert_eq!(
         wrong(&second).2,
@@ -411,7 +411,7 @@ fn raid_5_grows_to_raid_6() {
     let other = act("at = \"10s\"\ndo = \"check\"\nlevel = 6");
     assert_eq!(
         of("{ level = 5 }", &other),
-        Err("`level` is of `grow`, not of `check`".to_owned())
+        Err("`level` belongs to `grow`, not to `check`".to_owned())
     );
 }
 
@@ -425,11 +425,11 @@ fn power_cuts_amid_acts() {
     assert!(of("power_cut = { operations = 50 }", &fail).is_ok());
     assert_eq!(
         of("power_cut = { operations = 50, missing_member = true }", &fail),
-        Err("acts and `missing_member` both take members away".to_owned())
+        Err("acts and `missing_member` both remove members".to_owned())
     );
     let corrupt = act("after = \"20 %\"\ndo = \"corrupt\"\ndisk = 1\noffset = \"64K\"");
     assert_eq!(
         of("power_cut = { operations = 50 }", &corrupt),
-        Err("`w` writes: what it writes hides what `corrupt` changed".to_owned())
+        Err("`w` writes, which would hide the changes of `corrupt`".to_owned())
     );
 }

@@ -61,7 +61,7 @@ fn bcachefs_with_copies_has_disks_that_fail_and_are_replaced() {
     let hang = act(10, "do = \"hang\"\ndisk = 2");
     assert_eq!(wrong(BCACHEFS, &hang), None);
     let corrupt = act(10, "do = \"corrupt\"\ndisk = 2\noffset = \"1M\"");
-    let message = "`corrupt` is not done on bcachefs".to_owned();
+    let message = "`corrupt` is not supported on bcachefs".to_owned();
     assert_eq!(wrong(BCACHEFS, &corrupt), Some((4, 8, message)));
     let one = "array = { level = \"none\" }\nfs = { type = \"bcachefs\", replicas = 1 }";
     let message =
@@ -72,21 +72,21 @@ fn bcachefs_with_copies_has_disks_that_fail_and_are_replaced() {
 #[test]
 fn what_a_manager_cannot_do_is_shown_at_its_place() {
     for (stack, word, message) in [
-        (LVM, "re-add", "`re-add` is not done on LVM"),
-        (BTRFS, "re-add", "`re-add` is not done on btrfs"),
-        (BTRFS, "remove", "`remove` is not done on btrfs"),
-        (ZFS, "add", "`add` is not done on ZFS"),
-        (BCACHEFS, "remove", "`remove` is not done on bcachefs"),
+        (LVM, "re-add", "`re-add` is not supported on LVM"),
+        (BTRFS, "re-add", "`re-add` is not supported on btrfs"),
+        (BTRFS, "remove", "`remove` is not supported on btrfs"),
+        (ZFS, "add", "`add` is not supported on ZFS"),
+        (BCACHEFS, "remove", "`remove` is not supported on bcachefs"),
     ] {
         let acts = act(10, &format!("do = \"{word}\"\ndisk = 2"));
         assert_eq!(wrong(stack, &acts), Some((4, 8, message.to_owned())));
     }
     for (stack, word, message) in [
-        (ZFS, "grow", "`grow` is not done on ZFS"),
-        (BTRFS, "grow", "`grow` is not done on btrfs"),
-        (BCACHEFS, "grow", "`grow` is not done on bcachefs"),
-        (BCACHEFS, "check", "`check` is not done on bcachefs"),
-        (BCACHEFS, "repair", "`repair` is not done on bcachefs"),
+        (ZFS, "grow", "`grow` is not supported on ZFS"),
+        (BTRFS, "grow", "`grow` is not supported on btrfs"),
+        (BCACHEFS, "grow", "`grow` is not supported on bcachefs"),
+        (BCACHEFS, "check", "`check` is not supported on bcachefs"),
+        (BCACHEFS, "repair", "`repair` is not supported on bcachefs"),
     ] {
         let acts = act(10, &format!("do = \"{word}\""));
         assert_eq!(wrong(stack, &acts), Some((3, 6, message.to_owned())));

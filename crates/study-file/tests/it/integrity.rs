@@ -50,7 +50,7 @@ fn modes_and_plain_arrays_are_cells() {
         .map(|cell| cell.stack.array.integrity.map(|it| it.mode))
         .collect();
     assert_eq!(modes, IntegrityMode::ALL.map(Some));
-    // Small disks can be written whole.
+    // Small disks can be written completely.
     let array = "level = [0, 6], integrity = \"crc32c\"";
     read(&study("256M", "hp-c2247a", array, READS), "i.toml", &known()).expect("is sound");
 }

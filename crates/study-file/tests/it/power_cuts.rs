@@ -40,7 +40,7 @@ fn power_cuts_that_cannot_be_are_refused() {
             "lab",
             "level = 0",
             "missing_member = true",
-            "nothing that md or ZFS knows is redundant",
+            "the stack has no redundancy of md or ZFS",
         ),
         ("lab", "level = 5", "points = 0", "points"),
         ("lab", "level = \"lvm-raid5\"", "points = 3", "a stack of LVM"),

@@ -38,7 +38,7 @@ pub(super) fn read(entry: &Entry, kind: ActKind, on_kind: &Span, found: &mut Fou
     .all(|(key, of, needed, help)| match entry.value(key) {
         _ if entry.is_broken(key) => false,
         Some(given) if !of.contains(&kind) => {
-            let message = format!("`{key}` is of `{}`, not of `{}`", of[0].word(), kind.word());
+            let message = format!("`{key}` belongs to `{}`, not to `{}`", of[0].word(), kind.word());
             found.add_with_help(&given.span, message, "leave it out");
             false
         }
@@ -56,7 +56,12 @@ pub(super) fn read(entry: &Entry, kind: ActKind, on_kind: &Span, found: &mut Fou
             let delay = entry.value("delay")?;
             let delay_ns = delay.value.count()?;
             if delay_ns > DELAY_NS_MAX {
-                found.add_with_help(&delay.span, "an access cannot take so much longer", "use at most 60 s");
+                found.add_with_help(
+                    &delay.span,
+                    "`delay` is longer than a simulated disk supports",
+                    "use at most 60 \
+                    s",
+                );
                 return None;
             }
             Some(Fault {
@@ -70,8 +75,13 @@ pub(super) fn read(entry: &Entry, kind: ActKind, on_kind: &Span, found: &mut Fou
             };
             let delay_ns = delay.value.count()?;
             if !(1..=HANG_NS_MAX).contains(&delay_ns) {
-                let message = "the kernel gives up a disk that answers nothing for 30 s";
-                found.add_with_help(&delay.span, message, "use up to 30 s, or leave `delay` out: for ever");
+                let message = "the kernel fails a disk that does not respond for 30 s";
+                found.add_with_help(
+                    &delay.span,
+                    message,
+                    "use at most 30 s, or leave `delay` out: the disk never \
+                    responds again",
+                );
                 return None;
             }
             Some(Fault {
@@ -108,7 +118,7 @@ pub(super) fn wrong_on(act: &Act, cell: &Cell) -> Option<WrongAct> {
     };
     if writes {
         let message = format!(
-            "`{}` writes: what it writes hides what `corrupt` changed",
+            "`{}` writes, which would hide the changes of `corrupt`",
             cell.workload.name
         );
         return Some((message, "use `rw = \"read\"` or `rw = \"randread\"`"));

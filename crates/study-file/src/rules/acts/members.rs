@@ -110,12 +110,15 @@ impl Members {
                 "bcachefs has a scrub from Linux 6.15 on, but not in the program that raidlab uses (Debian's bcachefs-tools)"
             }
             (Keeper::Bcachefs, ActKind::Corrupt) => {
-                "use md, btrfs or ZFS: without a scrub nothing of bcachefs looks for it"
+                "use md, btrfs or ZFS: without a scrub bcachefs does not look for it"
             }
-            (Keeper::Lvm, ActKind::Corrupt) => "use md, btrfs or ZFS: what LVM puts where is not known",
+            (Keeper::Lvm, ActKind::Corrupt) => "use md, btrfs or ZFS: raidlab cannot locate data on LVM",
             _ => return None,
         };
-        Some((format!("`{}` is not done on {}", kind.word(), self.keeper.name()), help))
+        Some((
+            format!("`{}` is not supported on {}", kind.word(), self.keeper.name()),
+            help,
+        ))
     }
 
     /// Whether the act's disk has failed, and has not been replaced.
@@ -148,7 +151,7 @@ impl Members {
         };
         if *state != needed {
             let (wrong, help) = match needed {
-                _ if *state == State::Dead => ("answers nothing any more", "name another disk"),
+                _ if *state == State::Dead => ("does not respond any more", "name another disk"),
                 State::Active => ("has failed already", "add it again first"),
                 State::Failed => ("has not failed: md removes no active disk", "let it `fail` first"),
                 State::Removed | State::Dead => ("was not removed", "let it `fail` and `remove` it first"),
