@@ -102,11 +102,7 @@ impl Watch {
     fn new(mut child: Child, limits: &Limits<'_>) -> Self {
         let stdout = Stream::new(child.stdout.take(), limits.output_bytes_max);
         let stderr = Stream::new(child.stderr.take(), limits.output_bytes_max);
-        Self {
-            child,
-            stdout,
-            stderr,
-        }
+        Self { child, stdout, stderr }
     }
 
     fn wait(&mut self, limits: &Limits<'_>) -> io::Result<Ended> {
