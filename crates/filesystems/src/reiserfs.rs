@@ -80,7 +80,7 @@ mod tests {
         };
         assert_eq!(
             call(&odd, false, [3, 6, 27]),
-            Err("a journal of 5000 bytes: reiserfs counts it in blocks of 4096".to_owned())
+            Err("a journal of 5000 bytes: reiserfs takes whole blocks of 4096 bytes".to_owned())
         );
     }
 }

@@ -237,7 +237,7 @@ mod tests {
         let detail = guard(&mirrors, "randread", 297.0).expect("a throughput").detail;
         assert!(
             detail.starts_with(
-                "76032 random reads a second, and with 8 in flight the arms and the rotation of the disks"
+                "76032 random reads a second, but with 8 in flight the seeks and rotation of the disks"
             ),
             "{detail}"
         );

@@ -238,7 +238,7 @@ mod tests {
         assert!(complaint("").contains("no line"));
         assert!(complaint("Can't open file ./Bonnie.123").contains("no line"));
         assert!(complaint(&V1_98.replace("1.98,", "3.14,")).contains("3.14 is unknown"));
-        assert!(complaint(&V1_98[..V1_98.len() - 8]).contains("50 values, and this one 49"));
+        assert!(complaint(&V1_98[..V1_98.len() - 8]).contains("50 values, but this one has 49"));
         assert!(complaint(&V1_98.replace(",48,", ",x48,")).contains("`x48` is not a number"));
         assert!(complaint(&V1_98.replace("850ms", "850 parsecs")).contains("not a latency"));
     }
