@@ -65,7 +65,7 @@ impl<'a> Guests<'a> {
             trial,
             spec,
             config: Config {
-                kernel: &kernel.path,
+                kernel: kernel.image().map_err(prepare::Error::from)?,
                 init: &self.init,
                 root: Some(&root),
                 ram_bytes: cell.machine.ram_bytes,

@@ -34,7 +34,7 @@ impl ChargedGuest<'_> {
             disks: Vec::new(),
         };
         let config = Config {
-            kernel: &kernel.path,
+            kernel: kernel.image().map_err(prepare::Error::from)?,
             init: &own_init()?,
             root: None,
             ram_bytes: self.ram_bytes,

@@ -140,7 +140,7 @@ impl<'a> Laboratory<'a> {
         let job = serde_json::to_vec(&GuestJob::Bench(bench)).expect("a job is plain data");
         let ended = lab::guest::run(
             &Config {
-                kernel: &self.kernel.path,
+                kernel: self.kernel.image().map_err(prepare::Error::from)?,
                 init: &own_init()?,
                 root: None,
                 ram_bytes: 5 << 30,

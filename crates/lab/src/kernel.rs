@@ -50,6 +50,9 @@ pub struct Kernel {
     /// SHA-256 of the executable. It depends on the compiler, too.
     #[serde(default)]
     pub sha256: String,
+    /// The same of the programs that its guests get, if there are any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    carried_sha256: Option<String>,
     /// The executable. It is not removed as stale while this value exists.
     pub path: PathBuf,
     #[serde(skip)]
@@ -57,6 +60,20 @@ pub struct Kernel {
 }
 
 impl Kernel {
+    /// The executable, to be run.
+    ///
+    /// # Errors
+    /// If it is not the one that was found.
+    pub fn image(&self) -> Result<&Path, KernelError> {
+        match self.hold.is_same(&self.path) {
+            true => Ok(&self.path),
+            false => Err(KernelError::Changed {
+                name: self.name.clone(),
+                path: self.path.clone(),
+            }),
+        }
+    }
+
     /// Programs that its guests get.
     ///
     /// # Errors

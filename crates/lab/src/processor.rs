@@ -321,6 +321,25 @@ mod tests {
         assert!(argument.len() < 2000, "the kernel takes 4096 bytes in all");
     }
 
+    /// TOML has nan and inf.
+    #[test]
+    fn a_figure_that_no_processor_has_is_refused() {
+        let model = |ghz: &str, block: &str| {
+            let text = format!(
+                "name = \"a\"\ntitle = \"a\"\n\
+                 cores = {{ is = 2, sure = \"datasheet\", source = \"s\" }}\n\
+                 ghz = {{ is = {ghz}, sure = \"datasheet\", source = \"s\" }}\n\
+                 [time_ns]\nblock = {{ is = {block}, sure = \"unverified\", source = \"s\" }}\n"
+            );
+            parse("a.toml", &text)
+        };
+        model("2.5", "1.8").expect("a model");
+        for wrong in ["nan", "inf", "-inf", "-1.0", "0.0", "1e-308", "1e308"] {
+            model(wrong, "1.8").expect_err(wrong);
+            model("2.5", wrong).expect_err(wrong);
+        }
+    }
+
     #[test]
     fn a_wrong_figure_is_named() {
         let text = "name = \"a\"\ntitle = \"a\"\n\

@@ -4,7 +4,7 @@ use crate::Error;
 use filesystems::{FilesystemKind, Flavour, Need};
 use lab::kernel::{Cache, DEFAULT_VERSION, KernelName};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 const BUILDS_KERNEL: &str = "builds the lab's kernel";
 
@@ -175,11 +175,9 @@ fn is_there(file: &str) -> bool {
     if file.starts_with('/') {
         return Path::new(file).exists();
     }
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let system = std::env::split_paths(tools::SEARCH_PATH);
-    std::env::split_paths(&path)
-        .chain(system)
-        .any(|folder| folder.join(file).exists())
+    // Programs of a trial are searched on a path of their own.
+    let mut of_trials = std::env::split_paths(tools::SEARCH_PATH);
+    tools::has_host_program(file) || of_trials.any(|folder| folder.join(file).exists())
 }
 
 pub fn packages(missing: &[&Need]) -> Vec<&'static str> {
@@ -195,7 +193,7 @@ pub fn install(missing: &[&Need]) -> Result<(), Error> {
     let mut install = vec!["install", "--yes", "--no-install-recommends"];
     install.extend(packages(missing));
     for arguments in [vec!["update"], install] {
-        let mut command = Command::new(if root { "apt-get" } else { "sudo" });
+        let mut command = tools::host_program(if root { "apt-get" } else { "sudo" });
         if !root {
             command.args(["env", "DEBIAN_FRONTEND=noninteractive", "apt-get"]);
         }

@@ -4,6 +4,8 @@
 //! called by argv and never through a shell, with a clean environment, no input and a time limit; output is
 //! captured. Every call, including failed ones, is recorded completely in the [`Recorder`].
 //!
+//! What raidlab itself needs of this machine outside of a trial, such as make(1), it gets from [`host_program`].
+//!
 //! This crate does not know stacks or workloads: callers build an [`Invocation`] and interpret the result.
 //!
 //! Waiting always blocks in the kernel: in the lab's virtual time a clock read costs 256 ns, and a busy loop stops
@@ -13,6 +15,7 @@ mod capture;
 mod catalog;
 mod error;
 mod find;
+mod host_program;
 mod invocation;
 mod supervise;
 mod version;
@@ -20,6 +23,7 @@ mod version;
 pub use catalog::Tool;
 pub use error::{MissingTool, MissingTools, ToolError};
 pub use find::{CARRIED, CARRIED_MOUNT, GUEST_ENVIRONMENT, SEARCH_PATH, Tools};
+pub use host_program::{has_host_program, host_program, search_path};
 pub use invocation::{Invocation, shell_word};
 pub use supervise::die_with;
 pub use version::Version;

@@ -29,13 +29,11 @@ pub enum Progress {
     },
 }
 
-/// The missing ones among `tools`.
-pub fn check(tools: &[&str]) -> Result<(), KernelError> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let found = |tool: &str| std::env::split_paths(&path).any(|folder| folder.join(tool).exists());
-    let missing: Vec<String> = tools
+/// The missing ones among these programs.
+pub fn check(programs: &[&str]) -> Result<(), KernelError> {
+    let missing: Vec<String> = programs
         .iter()
-        .filter(|tool| !found(tool))
+        .filter(|tool| !tools::has_host_program(tool))
         .map(|tool| (*tool).to_owned())
         .collect();
     if missing.is_empty() {

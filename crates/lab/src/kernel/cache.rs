@@ -9,7 +9,7 @@ use super::{
 };
 use crate::protocol::carried::Programs;
 use etcetera::base_strategy::{BaseStrategy, Xdg};
-use rustix::fs::FlockOperation;
+use rustix::fs::{FlockOperation, Mode, OFlags};
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -59,7 +59,7 @@ impl Cache {
         let installed = kept::all(self.installed.as_deref()?);
         installed
             .into_iter()
-            .rfind(|kernel| kernel.name == name.to_string() && kernel.is_up_to_date())
+            .rfind(|kernel| kernel.name == name.to_string() && kernel.is_up_to_date() && kept::is_as_built(kernel))
     }
 
     /// The kernel of that name if it is ready and up to date, otherwise the recipe to build it. Of a developer's tree,
@@ -71,7 +71,7 @@ impl Cache {
         if let Some(source) = Source::debian(&name.source, &self.packages()) {
             let recipe = self.recipe(source, name.parts())?;
             let folder = self.kernel_folder(name, &recipe.package_key()?);
-            return Ok(kept::read(&folder).ok_or(recipe));
+            return Ok(kept::verified(&folder).ok_or(recipe));
         }
         // A developer's tree, or its package was removed but its kernel still runs.
         let all = self.list();
@@ -79,7 +79,13 @@ impl Cache {
         built.retain(|kernel| kernel.name == name.to_string());
         let newest = built.last().cloned();
         if let Some(kernel) = built.into_iter().rfind(Kernel::is_up_to_date) {
-            return Ok(Ok(kernel));
+            return match kept::is_as_built(&kernel) {
+                true => Ok(Ok(kernel)),
+                false => Err(KernelError::NotAsBuilt {
+                    name: name.clone(),
+                    source_path: kernel.source,
+                }),
+            };
         }
         if source::looks_like_version(&name.source) && embedded::patches_for(&name.source).is_some() {
             let version = name.source.clone();
@@ -222,7 +228,7 @@ impl Cache {
         let _lock = self.lock(progress)?;
         let (source, name) = (&recipe.source, recipe.name());
         if source.is_package()
-            && let Some(kernel) = kept::read(&self.kernel_folder(&name, &recipe.package_key()?))
+            && let Some(kernel) = kept::verified(&self.kernel_folder(&name, &recipe.package_key()?))
         {
             return Ok(kernel);
         }
@@ -241,6 +247,7 @@ impl Cache {
             release,
             source: recipe.description(),
             sha256: String::new(),
+            carried_sha256: None,
             path: PathBuf::new(),
             hold: kept::Hold::default(),
             key,
@@ -257,7 +264,10 @@ impl Cache {
     fn lock(&self, progress: &mut dyn FnMut(Progress)) -> Result<File, KernelError> {
         create_dir(&self.folder)?;
         let path = self.folder.join("lock");
-        let lock = File::create(&path).map_err(io_error("cannot create", &path))?;
+        // Under this name may be a pipe, which would be waited for, or a link to a file of others.
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let lock = rustix::fs::open(&path, flags, Mode::from_raw_mode(0o644)).map(File::from);
+        let lock = lock.map_err(|error| io_error("cannot create", &path)(error.into()))?;
         if rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
             progress(Progress::Waiting);
             rustix::fs::flock(&lock, FlockOperation::LockExclusive)
@@ -287,6 +297,7 @@ fn installed_with(program: &Path) -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sha2::{Digest, Sha256};
 
     #[test]
     fn kernels_are_installed_in_the_same_hierarchy_as_the_program() {
@@ -305,11 +316,30 @@ mod tests {
         let folder = kernels.join(format!("6.12-{key}"));
         std::fs::create_dir_all(&folder).expect("a folder");
         std::fs::write(folder.join("linux"), "an image").expect("a file");
+        let sha256 = hex::encode(Sha256::digest("an image"));
         let record = format!(
             r#"{{"name": "6.12", "release": "6.12.117-raidlab", "key": "{key}", "source": "linux-source-6.12 6.12.117-1",
-            "path": "/usr/lib/raidlab/kernels/linux"}}"#
+            "sha256": "{sha256}", "path": "/usr/lib/raidlab/kernels/linux"}}"#
         );
         std::fs::write(folder.join("kernel.json"), record).expect("a file");
+    }
+
+    #[test]
+    fn a_pipe_or_a_link_as_lock_file_is_refused_and_not_waited_for() {
+        let cache = Cache::at(tempfile::tempdir().expect("a folder").keep());
+        let lock = cache.folder().join("lock");
+        drop(cache.lock(&mut |_| ()).expect("a new file"));
+        drop(cache.lock(&mut |_| ()).expect("the same file"));
+        std::fs::remove_file(&lock).expect("it is there");
+        rustix::fs::mknodat(rustix::fs::CWD, &lock, rustix::fs::FileType::Fifo, Mode::RWXU, 0).expect("a pipe");
+        cache.lock(&mut |_| ()).expect_err("a pipe");
+        std::fs::remove_file(&lock).expect("it is there");
+        let other = cache.folder().join("other");
+        std::fs::write(&other, "mine").expect("a file");
+        std::os::unix::fs::symlink(&other, &lock).expect("a link");
+        cache.lock(&mut |_| ()).expect_err("a link");
+        assert_eq!(std::fs::read_to_string(&other).expect("it is there"), "mine");
+        std::fs::remove_dir_all(cache.folder()).expect("ours");
     }
 
     #[test]
@@ -331,5 +361,7 @@ mod tests {
         assert!(found.path.starts_with(root.path().join("installed")));
         assert!(cache.installed(&KernelName::parse("6.12+more")).is_none());
         assert!(!cache.folder().exists(), "nothing was written");
+        std::fs::write(&found.path, "another").expect("a file");
+        assert!(cache.installed(&name).is_none(), "its image was swapped");
     }
 }

@@ -5,6 +5,7 @@ use super::tree::Tree;
 use super::{Flavour, KernelError};
 use std::path::PathBuf;
 use std::process::Command;
+use tools::host_program;
 
 /// Approximate number of steps of a build from scratch: only for the progress bar.
 const fn steps(flavour: Flavour) -> u64 {
@@ -64,7 +65,7 @@ fn configure(tree: &Tree, name: &str) -> Result<(), KernelError> {
 }
 
 fn make(tree: &Tree) -> Command {
-    let mut make = Command::new("make");
+    let mut make = host_program("make");
     make.arg("ARCH=um").arg("-C").arg(&tree.path);
     // The same source gives the same kernel on any machine.
     make.env("KBUILD_BUILD_TIMESTAMP", "2026-11-21")

@@ -119,10 +119,10 @@ fn fetch_from(mirror: &Mirror, suites: &str, order: &Order, folder: &Path) -> Re
 fn unpack(downloads: &Path, root: &Path, order: &Order) -> Result<Vec<String>, KernelError> {
     let mut packages = Vec::new();
     for deb in debs(downloads)? {
-        let mut dpkg = Command::new("dpkg-deb");
+        let mut dpkg = tools::host_program("dpkg-deb");
         dpkg.arg("--extract").arg(&deb).arg(root);
         logged(&mut dpkg, "unpacking", order, downloads, &mut |_| {})?;
-        let mut ask = Command::new("dpkg-deb");
+        let mut ask = tools::host_program("dpkg-deb");
         ask.args(["--show", "--showformat=${Package} ${Version}\n"]).arg(&deb);
         logged(&mut ask, "reading the version", order, downloads, &mut |line| {
             packages.push(line.trim().to_owned());
@@ -173,7 +173,7 @@ impl Mirror {
     fn of_machine() -> Result<Mirror, KernelError> {
         let os = fs::read_to_string("/etc/os-release").unwrap_or_default();
         let codename = codename(&os).ok_or(KernelError::NoMirror)?;
-        let output = Command::new("apt-get")
+        let output = tools::host_program("apt-get")
             .args(["indextargets", "--option", "APT::Get::IndexTargets::OnlyPresent=false"])
             .args([
                 "--format",

@@ -27,6 +27,16 @@ pub enum KernelError {
          digit, and is no version of Debian's; --name gives one"
     )]
     BadName { name: String },
+    #[error(
+        "the image of kernel `{name}` was changed during the run: {}; the next run verifies it, and builds it again",
+        path.display()
+    )]
+    Changed { name: String, path: PathBuf },
+    #[error(
+        "the image of kernel `{name}` is not the one that was built from {source_path}: run \
+         `raidlab kernel build {source_path} --name {name}`"
+    )]
+    NotAsBuilt { name: KernelName, source_path: String },
     #[error("`{path}` is not a kernel tree: it has no {lacks}")]
     NoTree { path: PathBuf, lacks: &'static str },
     #[error(

@@ -2,13 +2,17 @@
 //!
 //! *Invariant*: a kernel that any raidlab holds is not removed. A user holds a shared lock on its file; removal takes
 //! an exclusive lock without waiting. Build folders are changed only under the lock of the whole cache.
+//!
+//! *Invariant*: a kernel that runs has the SHA-256 of its record: [`verified`] compares them when it is loaded, and
+//! [`Hold::is_same`] before each guest.
 
 use super::Kernel;
 use rustix::fs::FlockOperation;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::os::unix::fs::MetadataExt;
+use std::fs::{self, File, Metadata, Permissions};
+use std::io::{self, Write};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -35,6 +39,26 @@ const HASH_DIGITS: usize = 12;
 #[derive(Clone, Debug, Default)]
 pub struct Hold {
     _file: Option<Arc<File>>,
+    /// The image as it was found; none for a kernel that was never in a folder.
+    image: Option<Image>,
+}
+
+/// What changes with every write to a file, and with every other file under its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Image {
+    file: (u64, u64),
+    size: u64,
+    changed: (i64, i64),
+}
+
+impl Image {
+    fn of(meta: &Metadata) -> Image {
+        Image {
+            file: (meta.dev(), meta.ino()),
+            size: meta.size(),
+            changed: (meta.ctime(), meta.ctime_nsec()),
+        }
+    }
 }
 
 impl Hold {
@@ -43,10 +67,17 @@ impl Hold {
         let file = File::open(path).ok()?;
         // On a filesystem without locks nothing is held, and nothing is removed.
         let locked = rustix::fs::flock(&file, FlockOperation::LockShared).is_ok();
-        let (ours, there) = (file.metadata().ok()?, fs::metadata(path).ok()?);
-        ((ours.dev(), ours.ino()) == (there.dev(), there.ino())).then(|| Hold {
+        let (ours, there) = (Image::of(&file.metadata().ok()?), Image::of(&fs::metadata(path).ok()?));
+        (ours == there).then(|| Hold {
             _file: locked.then(|| Arc::new(file)),
+            image: Some(ours),
         })
+    }
+
+    /// Whether the image is the one that was found.
+    pub fn is_same(&self, path: &Path) -> bool {
+        let now = fs::metadata(path).ok().map(|meta| Image::of(&meta));
+        self.image.is_none() || self.image == now
     }
 }
 
@@ -62,6 +93,37 @@ pub fn read(folder: &Path) -> Option<Kernel> {
     Some(kernel)
 }
 
+/// The kernel in a folder of the cache, if its files are those that were built. Records of earlier versions have no
+/// SHA-256, so their kernels are built again.
+pub fn verified(folder: &Path) -> Option<Kernel> {
+    let kernel = read(folder)?;
+    is_as_built(&kernel).then_some(kernel)
+}
+
+/// Whether the kernel's files have the SHA-256 of its record.
+pub fn is_as_built(kernel: &Kernel) -> bool {
+    let carried = || sha256_of_carried(&kernel.path.with_file_name(CARRIED)).ok();
+    sha256(&kernel.path).is_ok_and(|sha256| sha256 == kernel.sha256)
+        && carried().is_some_and(|sha256| sha256 == kernel.carried_sha256)
+}
+
+fn sha256(path: &Path) -> io::Result<String> {
+    Ok(hex::encode(Sha256::digest(fs::read(path)?)))
+}
+
+/// None without files.
+fn sha256_of_carried(folder: &Path) -> io::Result<Option<String>> {
+    let files = crate::carried::read(folder)?;
+    let mut hash = Sha256::new();
+    for file in &files {
+        for part in [file.path.as_os_str().as_encoded_bytes(), &file.contents] {
+            hash.update((part.len() as u64).to_le_bytes());
+            hash.update(part);
+        }
+    }
+    Ok((!files.is_empty()).then(|| hex::encode(hash.finalize())))
+}
+
 /// Stores a kernel that was just built, with the files that it carries: their names in guests and their paths here.
 pub fn write(
     kernel: &mut Kernel,
@@ -70,22 +132,58 @@ pub fn write(
     folder: &Path,
 ) -> Result<(), super::KernelError> {
     super::create_dir(folder)?;
+    let record_path = folder.join(RECORD);
+    // Until the new record is complete, an incomplete kernel is none.
+    remove(&record_path)?;
     for (name, file) in carried {
         let kept = folder.join(CARRIED).join(name);
         super::create_dir(kept.parent().unwrap_or(folder))?;
-        fs::copy(file, &kept).map_err(super::io_error("cannot write", &kept))?;
+        put(&kept, file)?;
     }
-    let contents = fs::read(image).map_err(super::io_error("cannot read", image))?;
-    kernel.sha256 = hex::encode(Sha256::digest(contents));
     kernel.path = folder.join(IMAGE);
-    // Written under another name first: the existing one may be running.
-    let fresh = folder.join("linux.new");
-    fs::copy(image, &fresh).map_err(super::io_error("cannot keep the kernel as", &fresh))?;
-    fs::rename(&fresh, &kernel.path).map_err(super::io_error("cannot keep the kernel as", &kernel.path))?;
+    put(&kernel.path, image)?;
+    let carried_folder = folder.join(CARRIED);
+    kernel.sha256 = sha256(image).map_err(super::io_error("cannot read", image))?;
+    kernel.carried_sha256 =
+        sha256_of_carried(&carried_folder).map_err(super::io_error("cannot read", &carried_folder))?;
     kernel.hold = Hold::on(&kernel.path).unwrap_or_default();
     let record = serde_json::to_string_pretty(kernel).expect("a kernel's record is plain data");
-    let record_path = folder.join(RECORD);
-    fs::write(&record_path, record).map_err(super::io_error("cannot write", &record_path))
+    let written = tempfile::NamedTempFile::new_in(folder).and_then(|mut file| {
+        file.write_all(record.as_bytes())?;
+        file.as_file().set_permissions(Permissions::from_mode(0o644))?;
+        file.as_file().sync_all()?;
+        file.persist(&record_path)?;
+        sync_folder(folder)?;
+        sync_folder(folder.parent().unwrap_or(folder))
+    });
+    written.map_err(super::io_error("cannot write", &record_path))
+}
+
+fn remove(path: &Path) -> Result<(), super::KernelError> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(super::io_error("cannot replace", path)(error))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A copy of the file, on the disk when this returns. An existing one may be running: it is replaced, not changed.
+fn put(path: &Path, from: &Path) -> Result<(), super::KernelError> {
+    let folder = path.parent().unwrap_or(path);
+    let copied = tempfile::NamedTempFile::new_in(folder).and_then(|mut fresh| {
+        let mut from = File::open(from)?;
+        io::copy(&mut from, &mut fresh)?;
+        fresh.as_file().set_permissions(from.metadata()?.permissions())?;
+        fresh.as_file().sync_all()?;
+        fresh.persist(path)?;
+        sync_folder(folder)
+    });
+    copied.map_err(super::io_error("cannot keep the kernel as", path))
+}
+
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
 }
 
 /// All kernels of a folder by name, each name's from the oldest to the newest.
@@ -177,6 +275,7 @@ mod tests {
             key,
             source: "nowhere".to_owned(),
             sha256: String::new(),
+            carried_sha256: None,
             path: PathBuf::new(),
             hold: Hold::default(),
         };
@@ -234,6 +333,39 @@ mod tests {
             std::thread::sleep(Duration::from_millis(20));
         }
         panic!("nobody holds it any more");
+    }
+
+    #[test]
+    fn an_image_that_was_swapped_is_not_loaded_under_its_old_key() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let cached = kernel(folder.path(), "6.12", 0);
+        let loaded = verified(&cached).expect("as built");
+        loaded.image().expect("unchanged");
+        fs::write(cached.join("other"), "1").expect("written");
+        fs::rename(cached.join("other"), cached.join(IMAGE)).expect("renamed");
+        assert!(verified(&cached).is_none(), "another image of the same size");
+        loaded.image().expect_err("swapped since it was loaded");
+    }
+
+    #[test]
+    fn a_kernel_of_which_nothing_is_known_is_not_loaded() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let cached = kernel(folder.path(), "6.12", 0);
+        let text = fs::read_to_string(cached.join(RECORD)).expect("a record");
+        let mut record: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        record.as_object_mut().expect("an object").remove("sha256");
+        fs::write(cached.join(RECORD), record.to_string()).expect("written");
+        assert!(read(&cached).is_some() && verified(&cached).is_none());
+    }
+
+    #[test]
+    fn a_program_that_guests_get_with_their_kernel_cannot_be_swapped() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let cached = kernel(folder.path(), "6.12", 0);
+        let zpool = cached.join(CARRIED).join("sbin/zpool");
+        fs::create_dir_all(zpool.parent().expect("a folder")).expect("a folder");
+        fs::write(&zpool, "another").expect("written");
+        assert!(verified(&cached).is_none());
     }
 
     #[test]

@@ -4,7 +4,6 @@ use super::debian::{self, Order};
 use super::{KernelError, embedded};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 /// A kernel's source.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -134,7 +133,7 @@ fn is_name(name: &str) -> bool {
 }
 
 fn package_version(version: &str) -> Option<String> {
-    let output = Command::new("dpkg-query")
+    let output = tools::host_program("dpkg-query")
         .args(["--show", "--showformat=${Version}", &package_of(version)])
         .output()
         .ok()?;

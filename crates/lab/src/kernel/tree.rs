@@ -6,9 +6,12 @@
 use super::build_step::{Progress, run_logged};
 use super::source::{Origin, Source};
 use super::{KernelError, Parts, Recipe, create_dir, embedded, io_error, short_hash};
-use std::fs;
+use rustix::fs::{Mode, OFlags};
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use tools::host_program;
 
 /// Path of the driver in a kernel's tree.
 const DRIVER: &str = "arch/um/drivers/raidlab";
@@ -55,7 +58,7 @@ impl Tree {
     pub fn patch(&self, folder: &Path, file: &Path, text: &[u8], name: &str) -> Result<(), KernelError> {
         let copy = self.path.with_file_name(file.file_name().expect("a patch is a file"));
         fs::write(&copy, text).map_err(io_error("cannot write", &copy))?;
-        let mut patch = Command::new("patch");
+        let mut patch = host_program("patch");
         patch.args(["--strip=1", "--forward", "--batch", "--no-backup-if-mismatch"]);
         patch.arg("--directory").arg(folder).arg("--input").arg(&copy);
         run_logged(&mut patch, "patching", name, &self.log, &mut |_| {})
@@ -121,7 +124,7 @@ fn unpack(tree: &Tree, name: &str, archive: &Path) -> Result<(), KernelError> {
         fs::remove_dir_all(&tree.path).map_err(io_error("cannot remove", &tree.path))?;
     }
     create_dir(&tree.path)?;
-    let mut tar = Command::new("tar");
+    let mut tar = host_program("tar");
     tar.arg("--extract")
         .arg("--file")
         .arg(archive)
@@ -148,8 +151,7 @@ fn apply(tree: &Tree, name: &str, set: &str, parts: Parts) -> Result<(), KernelE
 }
 
 fn put_driver(tree: &Tree) -> Result<(), KernelError> {
-    let folder = tree.path.join(DRIVER);
-    create_dir(&folder)?;
+    let folder = folder_in(tree, DRIVER)?;
     for (file, contents) in embedded::driver() {
         write_if_changed(&folder.join(file), contents)?;
     }
@@ -159,11 +161,20 @@ fn put_driver(tree: &Tree) -> Result<(), KernelError> {
 fn put_processor(tree: &Tree) -> Result<(), KernelError> {
     for (file, contents) in embedded::processor() {
         let for_all = file == Path::new("raidlab-cpu.h");
-        let folder = tree.path.join(if for_all { HEADERS } else { PROCESSOR });
-        create_dir(&folder)?;
+        let folder = folder_in(tree, if for_all { HEADERS } else { PROCESSOR })?;
         write_if_changed(&folder.join(file), contents)?;
     }
     Ok(())
+}
+
+/// A folder of the tree. Where a developer's tree has a symbolic link, the folder that it points to is not the tree's.
+fn folder_in(tree: &Tree, path: &str) -> Result<PathBuf, KernelError> {
+    let mut folder = tree.path.clone();
+    for part in Path::new(path) {
+        folder.push(part);
+        make_folder(&folder)?;
+    }
+    Ok(folder)
 }
 
 fn put_config(tree: &Tree, set: &str, parts: Parts) -> Result<(), KernelError> {
@@ -176,15 +187,20 @@ fn put_config(tree: &Tree, set: &str, parts: Parts) -> Result<(), KernelError> {
 
 /// Keeps the file's date if nothing changed, so that nothing is recompiled needlessly.
 fn write_if_changed(path: &Path, contents: &[u8]) -> Result<(), KernelError> {
-    if fs::read(path).is_ok_and(|old| old == contents) {
+    if is_file(path) && fs::read(path).is_ok_and(|old| old == contents) {
         return Ok(());
     }
-    fs::write(path, contents).map_err(io_error("cannot write", path))
+    remove(path)
+        .and_then(|()| File::create_new(path)?.write_all(contents))
+        .map_err(io_error("cannot write", path))
 }
 
-/// Copies the changes since the last time, with their dates; build products are not copied.
+/// Copies the changes since the last time, with their dates; build products are not copied, and pipes, sockets and
+/// devices are skipped.
+///
+/// *Invariant*: nothing is written outside the copy, which may have symbolic links that the source no longer has.
 fn copy_changed(from: &Path, to: &Path) -> Result<(), KernelError> {
-    create_dir(to)?;
+    make_folder(to)?;
     for entry in fs::read_dir(from).map_err(io_error("cannot read", from))?.flatten() {
         let (source, name) = (entry.path(), entry.file_name());
         let target = to.join(&name);
@@ -195,13 +211,36 @@ fn copy_changed(from: &Path, to: &Path) -> Result<(), KernelError> {
             copy_changed(&source, &target)?;
         } else if kind.is_symlink() {
             let link = fs::read_link(&source).map_err(io_error("cannot read", &source))?;
-            let _ = fs::remove_file(&target);
-            std::os::unix::fs::symlink(link, &target).map_err(io_error("cannot write", &target))?;
-        } else if differs(&source, &target) {
+            remove(&target)
+                .and_then(|()| symlink(link, &target))
+                .map_err(io_error("cannot write", &target))?;
+        } else if kind.is_file() && differs(&source, &target) {
             copy_with_date(&source, &target).map_err(io_error("cannot copy to", &target))?;
         }
     }
     Ok(())
+}
+
+/// A folder that is no symbolic link to another one.
+fn make_folder(path: &Path) -> Result<(), KernelError> {
+    if fs::symlink_metadata(path).is_ok_and(|there| !there.is_dir()) {
+        remove(path).map_err(io_error("cannot replace", path))?;
+    }
+    create_dir(path)
+}
+
+/// Removes what has this name in the copy, and not what it points to.
+fn remove(path: &Path) -> io::Result<()> {
+    match fs::symlink_metadata(path) {
+        Ok(there) if there.is_dir() => fs::remove_dir_all(path),
+        Ok(_) => fs::remove_file(path),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+fn is_file(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|there| there.is_file())
 }
 
 /// Whether a file is a build product. Each `include` contains a folder `linux`, which is not a product.
@@ -215,16 +254,25 @@ fn is_product(name: &str, folder: &Path, is_folder: bool) -> bool {
 }
 
 fn differs(source: &Path, target: &Path) -> bool {
-    let (Ok(a), Ok(b)) = (fs::metadata(source), fs::metadata(target)) else {
+    let (Ok(a), Ok(b)) = (fs::symlink_metadata(source), fs::symlink_metadata(target)) else {
         return true;
     };
-    a.len() != b.len() || a.modified().ok() != b.modified().ok()
+    !b.is_file() || a.len() != b.len() || a.modified().ok() != b.modified().ok()
 }
 
-fn copy_with_date(source: &Path, target: &Path) -> std::io::Result<()> {
-    fs::copy(source, target)?;
-    let date = fs::metadata(source)?.modified()?;
-    fs::File::options().write(true).open(target)?.set_modified(date)
+fn copy_with_date(source: &Path, target: &Path) -> io::Result<()> {
+    // It may have become a link or a pipe since its folder was read.
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let mut from = File::from(rustix::fs::open(source, flags, Mode::empty())?);
+    let there = from.metadata()?;
+    if !there.is_file() {
+        return Err(io::Error::other("the source is no longer a file"));
+    }
+    remove(target)?;
+    let mut to = File::create_new(target)?;
+    io::copy(&mut from, &mut to)?;
+    to.set_permissions(there.permissions())?;
+    to.set_modified(there.modified()?)
 }
 
 #[cfg(test)]
@@ -250,5 +298,63 @@ mod tests {
         copy_changed(from.path(), to.path()).unwrap();
         let copied: Vec<&str> = paths.into_iter().filter(|path| to.path().join(path).exists()).collect();
         assert_eq!(copied, ["include/linux/list.h", "mm/slub.c"]);
+    }
+
+    /// `tree-copy` has `x`, a symbolic link to a folder of the owner that the source had when it was last copied.
+    #[test]
+    fn a_link_that_the_source_no_longer_has_is_not_written_through() {
+        let root = tempfile::tempdir().unwrap();
+        let [from, to, owner] = ["tree", "copy", "owner"].map(|name| root.path().join(name));
+        fs::create_dir_all(&from).unwrap();
+        fs::create_dir_all(&owner).unwrap();
+        for name in ["f", "g"] {
+            fs::write(owner.join(name), "the owner's").unwrap();
+        }
+        symlink(&owner, from.join("folder")).unwrap();
+        symlink(owner.join("g"), from.join("file")).unwrap();
+        copy_changed(&from, &to).unwrap();
+        for link in ["folder", "file"] {
+            fs::remove_file(from.join(link)).unwrap();
+        }
+        fs::create_dir(from.join("folder")).unwrap();
+        fs::write(from.join("folder/f"), "new").unwrap();
+        fs::write(from.join("file"), "new").unwrap();
+        copy_changed(&from, &to).unwrap();
+        for name in ["f", "g"] {
+            assert_eq!(fs::read_to_string(owner.join(name)).unwrap(), "the owner's", "{name}");
+        }
+        assert_eq!(fs::read_to_string(to.join("folder/f")).unwrap(), "new");
+        // And back: a folder where the source has a link or a file.
+        fs::remove_dir_all(from.join("folder")).unwrap();
+        symlink(&owner, from.join("folder")).unwrap();
+        fs::remove_file(from.join("file")).unwrap();
+        fs::create_dir(from.join("file")).unwrap();
+        copy_changed(&from, &to).unwrap();
+        assert!(to.join("folder").is_symlink() && to.join("file").is_dir());
+    }
+
+    #[test]
+    fn a_pipe_in_a_tree_is_skipped() {
+        let (from, to) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let pipe = from.path().join("pipe");
+        rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, Mode::RUSR, 0).unwrap();
+        fs::write(from.path().join("file"), "text").unwrap();
+        copy_changed(from.path(), to.path()).unwrap();
+        assert!(to.path().join("file").exists() && !to.path().join("pipe").exists());
+    }
+
+    #[test]
+    fn a_link_in_the_place_of_the_driver_is_not_written_through() {
+        let (root, owner) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let tree = Tree {
+            path: root.path().to_owned(),
+            log: root.path().join("log"),
+            config: root.path().join("config"),
+        };
+        fs::create_dir_all(root.path().join(DRIVER).parent().unwrap()).unwrap();
+        symlink(owner.path(), root.path().join(DRIVER)).unwrap();
+        put_driver(&tree).unwrap();
+        assert_eq!(fs::read_dir(owner.path()).unwrap().count(), 0);
+        assert!(root.path().join(DRIVER).join("disk.c").is_file());
     }
 }

@@ -113,6 +113,7 @@ pub fn carried(zfs: &Fetched) -> Vec<(PathBuf, PathBuf)> {
 fn ask_the_kernel(work: &Path, tree: &Tree, name: &str) -> Result<(), KernelError> {
     compile::prepare(tree, name)?;
     let mut configure = Command::new("./configure");
+    configure.env("PATH", tools::search_path());
     configure.args(["--with-config=kernel", "--enable-linux-builtin"]);
     configure.arg(format!("--with-linux={}", tree.path.display()));
     configure.arg(format!("--with-linux-obj={}", tree.path.display()));
@@ -159,7 +160,7 @@ fn copy(from: &Path, to: &Path, tree: &Tree, name: &str) -> Result<(), KernelErr
     if let Some(parent) = to.parent() {
         create_dir(parent)?;
     }
-    let mut cp = Command::new("cp");
+    let mut cp = tools::host_program("cp");
     cp.args(["--recursive", "--preserve=mode,timestamps"]).arg(from).arg(to);
     run_logged(&mut cp, "copying OpenZFS", name, &tree.log, &mut |_| {})
 }

@@ -92,9 +92,12 @@ impl ModelFile {
         let figures = self.time_ns.iter().chain(&self.rate_mb_s);
         for (key, figure) in figures {
             // A cost of zero would mean an infinitely fast processor; more than a second is an error of units.
-            if !(figure.is.is_finite() && figure.is > 0.0 && figure.is < 1e9) {
-                return Err(format!("`{key}` is {}; it must be above 0 and below 10⁹", figure.is));
+            if !(1e-3..1e9).contains(&figure.is) {
+                return Err(format!("`{key}` is {}; it must be from 0.001 to 10⁹", figure.is));
             }
+        }
+        if !(1e-3..=1000.0).contains(&self.ghz.is) {
+            return Err(format!("`ghz` is {}; it must be from 0.001 to 1000", self.ghz.is));
         }
         let caches = self.cache_kib.as_ref();
         if let Some(figure) = caches.filter(|figure| !(4.0..=1e9).contains(&figure.is)) {

@@ -90,7 +90,7 @@ fn fio_ns(folder: &Path) -> Option<f64> {
     std::fs::write(&file, vec![7; 1 << 20]).ok()?;
     let run = |requests: u32| -> Option<f64> {
         let begin = children_user_seconds();
-        let output = std::process::Command::new("fio")
+        let output = tools::host_program("fio")
             .args(["--name=a", "--ioengine=psync", "--rw=randread", "--bs=4k", "--size=1m"])
             .args([
                 "--norandommap",

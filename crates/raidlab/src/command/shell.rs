@@ -48,7 +48,7 @@ pub fn shell(arguments: &ShellArguments) -> Result<ExitCode, ExpectedError> {
     let job = lab::programs::encoded(&GuestJob::Shell(Box::new(shell)), &kernel, programs.of(&trial))?;
     let init = own_init()?;
     let config = Config {
-        kernel: &kernel.path,
+        kernel: kernel.image()?,
         init: &init,
         root: None,
         ram_bytes: cell.machine.ram_bytes,

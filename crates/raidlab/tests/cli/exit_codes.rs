@@ -89,8 +89,9 @@ fn exit_2_invalid_input() {
 #[test]
 fn exit_3_the_machine_lacks_something() {
     let desk = Desk::new();
-    // There is neither a compiler nor, on some machines, the source: no kernel can be built.
-    let mut raidlab = desk.raidlab(&["kernel", "build"]);
+    desk.write("small.toml", SMALL);
+    // There is no Slurm. (For root, compilers are not searched on this PATH.)
+    let mut raidlab = desk.raidlab(&["submit", "small.toml", "--slurm"]);
     let output = raidlab.env("PATH", desk.folder()).output().expect("raidlab is run");
     assert_eq!(
         output.status.code(),

@@ -5,7 +5,6 @@ use super::{Mirror, Order, logged};
 use crate::kernel::{KernelError, create_dir, io_error};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 /// Debian's archive keys, from the package debian-archive-keyring.
 const KEYRING: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
@@ -101,7 +100,7 @@ impl Apt<'_> {
     }
 
     fn run(&self, program: &str, arguments: &[&str]) -> Result<String, KernelError> {
-        let mut command = Command::new(program);
+        let mut command = tools::host_program(program);
         command.args(&self.options).args(arguments).env("LC_ALL", "C");
         command.current_dir(self.downloads);
         let mut output = String::new();
