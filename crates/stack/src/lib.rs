@@ -36,7 +36,7 @@ pub use recover::{Recovered, Restart, put_away, recover, tools_of_recovery};
 pub use setup::dry_run::{DryRun, dry_run};
 pub use setup::failure::{FailedUndo, StackError, TeardownError};
 pub use setup::stack::Stack;
-pub use setup::undo::undo;
+pub use setup::undo::{Undoing, undo};
 pub use setup::up::{down, remount, up};
 pub use simulated::{DryRunOn, Simulated};
 pub use timeline::{Timeline, tools_of_acts, write_known_file};

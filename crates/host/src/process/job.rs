@@ -106,14 +106,7 @@ fn work(ledger: RawFd) -> io::Result<()> {
     let mut text = Vec::new();
     io::stdin().read_to_end(&mut text)?;
     let job: HostJob = serde_json::from_slice(&text).map_err(io::Error::other)?;
-    // SAFETY: only queries a file descriptor.
-    if ledger <= 2 || unsafe { libc::fcntl(ledger, libc::F_SETFD, libc::FD_CLOEXEC) } < 0 {
-        return Err(io::Error::other(
-            "there is no ledger: this command is for raidlab's own use",
-        ));
-    }
-    // SAFETY: the session passed this file, and nothing else in this process knows its number.
-    let file = unsafe { File::from_raw_fd(ledger) };
+    let file = inherited(ledger, &job)?;
     let (mut ledger, contents) = DiskLedger::open(file)?;
     match job {
         HostJob::Trial { job, handed } => {
@@ -129,6 +122,26 @@ fn work(ledger: RawFd) -> io::Result<()> {
             });
         }),
     }
+}
+
+/// The ledger, which this process got with its lock.
+///
+/// A program of a rollback keeps the lock: the kernel may still stop an array for an mdadm that was killed with
+/// raidlab, and the next rollback must wait for it. Programs of a trial are ended by their control group, and daemons
+/// among them would keep the lock for ever.
+fn inherited(ledger: RawFd, job: &HostJob) -> io::Result<File> {
+    let flags = match job {
+        HostJob::RollBack => 0,
+        HostJob::Trial { .. } => libc::FD_CLOEXEC,
+    };
+    // SAFETY: only changes the flags of a file descriptor.
+    if ledger <= 2 || unsafe { libc::fcntl(ledger, libc::F_SETFD, flags) } < 0 {
+        return Err(io::Error::other(
+            "there is no ledger: this command is for raidlab's own use",
+        ));
+    }
+    // SAFETY: the session passed this file, and nothing else in this process knows its number.
+    Ok(unsafe { File::from_raw_fd(ledger) })
 }
 
 /// Writes one line at once. If nobody reads it any more, the process exits.
@@ -323,4 +336,26 @@ fn attach(disks: &LoopDisks, name: &str, ledger: &mut DiskLedger) -> Result<Vec<
     let mut recorder = |event: Event| say(&event);
     let mut attach = |file: &PathBuf| loops::attach(file, disks.bytes_each, ledger, &tools, &mut recorder);
     disks.files(name).iter().map(&mut attach).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustix::fs::FlockOperation;
+    use std::os::fd::IntoRawFd;
+
+    /// mdadm(8) was still in the kernel when the next `clean` began, and that failed.
+    #[test]
+    fn a_rollback_waits_for_a_program_of_a_killed_rollback() {
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        let locked = file.reopen().expect("the file");
+        rustix::fs::flock(&locked, FlockOperation::NonBlockingLockExclusive).expect("free");
+        let ledger = inherited(locked.into_raw_fd(), &HostJob::RollBack).expect("a ledger");
+        let mut program = std::process::Command::new("sleep").arg("60").spawn().expect("started");
+        drop(ledger);
+        let next = file.reopen().expect("the file");
+        let taken = rustix::fs::flock(&next, FlockOperation::NonBlockingLockExclusive);
+        program.kill().and_then(|()| program.wait()).expect("it ends");
+        taken.expect_err("the program had the lock");
+    }
 }

@@ -79,7 +79,10 @@ fn undo(
                 recorder,
                 check: &mut UndoCheck { devices },
             };
-            stack::undo(act, &mut access).map_err(|cause| cause.to_string())?;
+            return match stack::undo(act, &mut access).map_err(|cause| cause.to_string())? {
+                stack::Undoing::Undone => Ok(Outcome::Undone),
+                stack::Undoing::Left(why) => Ok(Outcome::Left(why)),
+            };
         }
         Undo::Loop { file } => loops::detach(file, tools, recorder)?,
         Undo::File { path, made } => {

@@ -221,6 +221,11 @@ fn recognised(device: &str, node: &Path, kind: &str, label: Option<&str>) -> Obs
         release,
     };
     match kind {
+        // `mdadm --create --name` of a stack; on some hosts the host's name precedes it.
+        "linux_raid_member" if label.is_some_and(|label| label.contains("raidlab-")) => member(
+            "an md array that a run of raidlab made",
+            format!("raidlab clean`, or, if it finds nothing, `mdadm --zero-superblock {node_words}"),
+        ),
         "linux_raid_member" => member("an md array", format!("mdadm --zero-superblock {node_words}")),
         "LVM2_member" | "LVM1_member" => member("an LVM volume group", format!("pvremove {node_words}")),
         "zfs_member" => member("a ZFS pool", format!("zpool labelclear -f {node_words}")),
@@ -258,6 +263,17 @@ mod tests {
 
     fn of(kind: &str, label: Option<&str>) -> Obstacle {
         recognised("sdb", Path::new("/nonexistent/sdb"), kind, label)
+    }
+
+    /// Its superblock may be that of a run that is under way, or that `raidlab clean` would undo.
+    #[test]
+    fn the_owner_of_a_member_of_another_run_is_not_told_to_erase_it() {
+        for label in ["raidlab-0badcafe", "nas:raidlab-0badcafe"] {
+            let words = of("linux_raid_member", Some(label)).to_string();
+            assert!(words.contains("run: `raidlab clean`"), "{words}");
+        }
+        let words = of("linux_raid_member", Some("nas:0")).to_string();
+        assert!(words.contains("run: `mdadm --zero-superblock"), "{words}");
     }
 
     /// Types of libblkid and an unknown one.

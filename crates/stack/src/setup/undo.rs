@@ -16,16 +16,44 @@ use std::time::Duration;
 use study::stack::FilesystemKind;
 use tools::{Invocation, Tool, ToolError};
 
+/// The outcome of an undo.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Undoing {
+    /// Undone now, or gone already.
+    Undone,
+    /// Something else is in its place, which is left; in words.
+    Left(String),
+}
+
+impl Undoing {
+    fn left(device: &Path, what: &str) -> Undoing {
+        Undoing::Left(format!(
+            "{} {what} that the run did not make: it is not changed",
+            device.display()
+        ))
+    }
+
+    /// The first that was left.
+    fn and(self, other: Undoing) -> Undoing {
+        if self == Undoing::Undone { other } else { self }
+    }
+}
+
+type Outcome = Result<Undoing, Cause>;
+
 /// Rolls back an act, or as much of it as was done.
-pub fn undo(act: &Undo, access: &mut Access<'_>) -> Result<(), Cause> {
+pub fn undo(act: &Undo, access: &mut Access<'_>) -> Outcome {
+    let done = |result: Result<(), Cause>| result.map(|()| Undoing::Undone);
     match act {
         Undo::Attribute { path, value } => match access.executor.exists(path) {
-            true => access.executor.write(path, value),
-            false => Ok(()),
+            true => done(access.executor.write(path, value)),
+            false => Ok(Undoing::Undone),
         },
         Undo::Array { node, uuid, members } => {
-            stop_array(node, uuid, access)?;
-            members.iter().try_for_each(|member| clear_member(member, uuid, access))
+            let stopped = stop_array(node, uuid, access)?;
+            members.iter().try_fold(stopped, |so_far, member| {
+                Ok(so_far.and(clear_member(member, uuid, access)?))
+            })
         }
         Undo::Filesystem {
             device,
@@ -33,27 +61,38 @@ pub fn undo(act: &Undo, access: &mut Access<'_>) -> Result<(), Cause> {
             array_uuid,
             uuid,
         } => match uuid {
-            Some(uuid) if !carries(device, uuid, access)? => Ok(()),
+            Some(uuid) if !carries(device, uuid, access)? => left_if_there(device, "has contents", access),
             _ => wipe_filesystem(device, *kind, array_uuid.as_deref(), access),
         },
         Undo::Signatures { device, types } => match access.executor.exists(device) {
-            true => wipe(device, types, access),
-            false => Ok(()),
+            true => done(wipe(device, types, access)),
+            false => Ok(Undoing::Undone),
         },
-        Undo::Integrity { disk, name } => integrity::close_on(disk, name, access),
+        Undo::Integrity { disk, name } => done(integrity::close_on(disk, name, access)),
         Undo::VolumeGroup { name, devices } => remove_volume_group(name, devices, access),
         Undo::Pool { name, partitions } => destroy_pool(name, partitions, access),
         Undo::PartitionTable { device, uuid } => wipe_partitions(device, uuid, access),
-        Undo::Folder { path } => access.executor.remove_folder(path),
+        Undo::Folder { path } => done(access.executor.remove_folder(path)),
         Undo::Mount { folder, device } => unmount(folder, std::slice::from_ref(device), access),
         Undo::MountOfSeveral { folder, devices } => unmount(folder, devices, access),
     }
 }
 
-fn stop_array(node: &Path, uuid: &str, access: &mut Access<'_>) -> Result<(), Cause> {
+/// For a device on which nothing has the UUID that the run gave: it is left, unless it has no signature.
+fn left_if_there(device: &Path, what: &str, access: &mut Access<'_>) -> Outcome {
+    if !access.executor.exists(device) || signature_uuids(device, access)?.is_empty() {
+        return Ok(Undoing::Undone);
+    }
+    Ok(Undoing::left(device, what))
+}
+
+fn stop_array(node: &Path, uuid: &str, access: &mut Access<'_>) -> Outcome {
     const TRIES: u32 = 10;
+    if is_stopped(node, access.executor) {
+        return Ok(Undoing::Undone);
+    }
     if !is_our_array(node, uuid, access)? {
-        return Ok(());
+        return Ok(Undoing::left(node, "is an array"));
     }
     let mut tries_left = TRIES;
     while let Err(error) = access.run(&Invocation::new(Tool::Mdadm).arg("--stop").arg(node), &[node]) {
@@ -64,7 +103,8 @@ fn stop_array(node: &Path, uuid: &str, access: &mut Access<'_>) -> Result<(), Ca
         tries_left -= 1;
         access.executor.sleep(Duration::from_millis(200));
     }
-    wait_until_gone(node, access.executor)
+    wait_until_gone(node, access.executor)?;
+    Ok(Undoing::Undone)
 }
 
 /// Whether an array with this UUID runs at this node; the number may have been reused.
@@ -97,17 +137,18 @@ fn wait_until_gone(node: &Path, executor: &mut dyn Executor) -> Result<(), Cause
     )))
 }
 
-fn clear_member(member: &Path, uuid: &str, access: &mut Access<'_>) -> Result<(), Cause> {
+fn clear_member(member: &Path, uuid: &str, access: &mut Access<'_>) -> Outcome {
     match access.ask(&Invocation::new(Tool::Mdadm).args(["--examine", "--export"]).arg(member)) {
         Ok(answer) if uuid_in(&answer.stdout) == Some(uuid) => {
             access.run(
                 &Invocation::new(Tool::Mdadm).arg("--zero-superblock").arg(member),
                 &[member],
             )?;
-            Ok(())
+            Ok(Undoing::Undone)
         }
-        // A superblock of another array, or none, which mdadm reports as a failure.
-        Ok(_) | Err(ToolError::Exit { .. }) => Ok(()),
+        Ok(answer) if uuid_in(&answer.stdout).is_some() => Ok(Undoing::left(member, "is a member of an array")),
+        // mdadm reports a device without a superblock as a failure.
+        Ok(_) | Err(ToolError::Exit { .. }) => Ok(Undoing::Undone),
         Err(error) => Err(error.into()),
     }
 }
@@ -118,14 +159,20 @@ fn uuid_in(export: &str) -> Option<&str> {
 
 /// Whether a signature on the device has this UUID.
 fn carries(device: &Path, uuid: &str, access: &mut Access<'_>) -> Result<bool, Cause> {
-    if !access.executor.exists(device) {
-        return Ok(false);
-    }
+    let found = access.executor.exists(device) && {
+        let uuids = signature_uuids(device, access)?;
+        uuids.iter().any(|found| found.eq_ignore_ascii_case(uuid))
+    };
+    Ok(found)
+}
+
+/// The UUIDs of all signatures on a device; empty for those without.
+fn signature_uuids(device: &Path, access: &mut Access<'_>) -> Result<Vec<String>, Cause> {
     let list = Invocation::new(Tool::Wipefs)
         .args(["--no-act", "--noheadings", "--output", "UUID"])
         .arg(device);
     let found = access.ask(&list)?.stdout;
-    Ok(found.lines().any(|line| line.trim().eq_ignore_ascii_case(uuid)))
+    Ok(found.lines().map(|line| line.trim().to_owned()).collect())
 }
 
 fn wipe_filesystem(
@@ -133,15 +180,21 @@ fn wipe_filesystem(
     kind: FilesystemKind,
     array_uuid: Option<&str>,
     access: &mut Access<'_>,
-) -> Result<(), Cause> {
-    let is_ours = match array_uuid {
-        Some(uuid) => is_our_array(device, uuid, access)?,
+) -> Outcome {
+    let is_there = match array_uuid {
+        Some(_) => !is_stopped(device, access.executor),
         None => access.executor.exists(device),
     };
-    if !is_ours {
-        return Ok(());
+    if !is_there {
+        return Ok(Undoing::Undone);
     }
-    wipe(device, &filesystem::signatures(kind), access)
+    if let Some(uuid) = array_uuid
+        && !is_our_array(device, uuid, access)?
+    {
+        return Ok(Undoing::left(device, "is an array"));
+    }
+    wipe(device, &filesystem::signatures(kind), access)?;
+    Ok(Undoing::Undone)
 }
 
 fn wipe(device: &Path, types: &str, access: &mut Access<'_>) -> Result<(), Cause> {
@@ -152,22 +205,26 @@ fn wipe(device: &Path, types: &str, access: &mut Access<'_>) -> Result<(), Cause
     Ok(())
 }
 
-fn unmount(folder: &Path, devices: &[PathBuf], access: &mut Access<'_>) -> Result<(), Cause> {
+fn unmount(folder: &Path, devices: &[PathBuf], access: &mut Access<'_>) -> Outcome {
     match access.executor.mounted(folder)? {
-        Some(mounted) if devices.contains(&mounted.source) => access.executor.unmount(folder),
-        _ => Ok(()),
+        Some(mounted) if devices.contains(&mounted.source) => {
+            access.executor.unmount(folder)?;
+            Ok(Undoing::Undone)
+        }
+        Some(_) => Ok(Undoing::left(folder, "is the mount point of a filesystem")),
+        None => Ok(Undoing::Undone),
     }
 }
 
 /// A physical volume names its group: only devices of the stack's group are changed, and LVM sees no others.
-fn remove_volume_group(name: &str, devices: &[PathBuf], access: &mut Access<'_>) -> Result<(), Cause> {
+fn remove_volume_group(name: &str, devices: &[PathBuf], access: &mut Access<'_>) -> Outcome {
     let there: Vec<PathBuf> = devices
         .iter()
         .filter(|device| access.executor.exists(device))
         .cloned()
         .collect();
     if there.is_empty() {
-        return Ok(());
+        return Ok(Undoing::Undone);
     }
     let udev = lvm::udev_runs(access.executor);
     let report =
@@ -180,49 +237,59 @@ fn remove_volume_group(name: &str, devices: &[PathBuf], access: &mut Access<'_>)
             &there,
         )?;
     }
+    let mut undoing = Undoing::Undone;
     for (device, group) in volumes {
         if group == name || group.is_empty() {
             access.run(&lvm::call("pvremove", &there, udev).args(["--yes", device]), &[device])?;
+        } else {
+            undoing = undoing.and(Undoing::left(Path::new(device), "is in a volume group"));
         }
     }
-    Ok(())
+    Ok(undoing)
 }
 
 /// A pool that is not imported need not be destroyed: its labels are erased with the partitions.
-fn destroy_pool(name: &str, partitions: &[PathBuf], access: &mut Access<'_>) -> Result<(), Cause> {
+fn destroy_pool(name: &str, partitions: &[PathBuf], access: &mut Access<'_>) -> Outcome {
     let pools = access
         .ask(&Invocation::new(ZPOOL).args(["list", "-H", "-o", "name"]))?
         .stdout;
     if !pools.lines().any(|line| line.trim() == name) {
-        return Ok(());
+        return Ok(Undoing::Undone);
     }
     let status = access.ask(&Invocation::new(ZPOOL).args(["status", "-P", name]))?.stdout;
     let first_words = status.lines().filter_map(|line| line.split_whitespace().next());
     let mut devices = first_words.filter(|word| word.starts_with('/')).map(Path::new);
     if devices.all(|device| partitions.iter().any(|ours| ours == device)) {
         access.run(&Invocation::new(ZPOOL).args(["destroy", "-f", name]), partitions)?;
+        return Ok(Undoing::Undone);
     }
-    Ok(())
+    Ok(Undoing::Left(format!(
+        "the pool {name} is on devices that are not the run's: it is not changed"
+    )))
 }
 
-fn wipe_partitions(device: &Path, uuid: &str, access: &mut Access<'_>) -> Result<(), Cause> {
+fn wipe_partitions(device: &Path, uuid: &str, access: &mut Access<'_>) -> Outcome {
     if !access.executor.exists(device) {
-        return Ok(());
+        return Ok(Undoing::Undone);
     }
     let found = match access.ask(&Invocation::new(Tool::Sfdisk).arg("--disk-id").arg(device)) {
         Ok(found) => found.stdout,
         // There is no table.
-        Err(ToolError::Exit { .. }) => return Ok(()),
+        Err(ToolError::Exit { .. }) => return Ok(Undoing::Undone),
         Err(error) => return Err(error.into()),
     };
     if !found.trim().eq_ignore_ascii_case(uuid) {
-        return Ok(());
+        return match found.trim().is_empty() {
+            true => Ok(Undoing::Undone),
+            false => Ok(Undoing::left(device, "has a partition table")),
+        };
     }
     let partition = zfs::partition_of(&access.executor.device(device)?);
     if access.executor.exists(&partition) {
         wipe(&partition, &filesystem::signatures(FilesystemKind::Zfs), access)?;
     }
-    wipe(device, "gpt,PMBR", access)
+    wipe(device, "gpt,PMBR", access)?;
+    Ok(Undoing::Undone)
 }
 
 #[cfg(test)]
@@ -232,7 +299,7 @@ mod tests {
     use crate::machine::executor::System;
     use tools::Tools;
 
-    fn undone(act: &Undo, check: &mut dyn DiskCheck) -> Result<(), Cause> {
+    fn undone(act: &Undo, check: &mut dyn DiskCheck) -> Outcome {
         let mut tools = Tools::find(&[]).expect("nothing is wanted");
         let mut access = Access {
             executor: &mut System::new(&mut tools),
@@ -280,8 +347,23 @@ mod tests {
             },
         ];
         for act in acts {
-            undone(&act, &mut NoDiskCheck).expect("nothing to do");
+            let undoing = undone(&act, &mut NoDiskCheck).expect("nothing to do");
+            assert_eq!(undoing, Undoing::Undone, "{act}");
         }
+    }
+
+    /// `clean` said `undone` of it.
+    #[test]
+    fn what_another_has_mounted_is_left_and_not_undone() {
+        let act = Undo::Mount {
+            folder: "/proc".into(),
+            device: "/dev/md255".into(),
+        };
+        let undoing = undone(&act, &mut NoDiskCheck).expect("it is looked at");
+        assert!(
+            matches!(&undoing, Undoing::Left(why) if why.starts_with("/proc ")),
+            "{undoing:?}"
+        );
     }
 
     /// Without mdadm the state of the member is unknown, so it does not count as undone.

@@ -84,7 +84,7 @@ fn roll_back(acts: Vec<Act>, context: &mut Context<'_>) -> Vec<FailedUndo> {
         return Vec::new();
     }
     let undone = |act: Act| {
-        let result = undo(&act.undo, &mut context.access).and_then(|()| {
+        let result = undo(&act.undo, &mut context.access).and_then(|_| {
             context
                 .ledger
                 .undone(act.entry)
