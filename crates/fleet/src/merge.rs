@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 use store::{MergeError, Part, Store, StoreError};
 use tempfile::TempPath;
 use tools::shell_word;
@@ -46,10 +47,14 @@ pub fn merge(options: &MergeOptions) -> Result<Merged, Error> {
             machines.push(machine);
         }
     }
+    remove_left_over(folder);
     let new = tempfile::Builder::new()
-        .prefix(".raidlab-merge-")
+        .prefix(PREFIX)
         .tempdir_in(folder)
         .map_err(|error| of_target(target, error))?;
+    // The kernel releases the lock however this process ends.
+    let lock = File::open(new.path()).map_err(|error| of_target(target, error))?;
+    let _ = lock.try_lock();
     let file = new.path().join("merged.db");
     let mut store = Store::open(&file).map_err(|error| named(target, error))?;
     let mut summary = Merged::default();
@@ -68,6 +73,30 @@ pub fn merge(options: &MergeOptions) -> Result<Merged, Error> {
         log::warn!("warning: missing: {words}");
     }
     Ok(summary)
+}
+
+/// Beginning of the names of folders in which stores are merged.
+const PREFIX: &str = ".raidlab-merge-";
+
+/// A new folder is not locked yet.
+const LOCKED_AFTER: Duration = Duration::from_secs(60);
+
+/// Removes folders of killed merges. Errors are ignored: this is housekeeping.
+fn remove_left_over(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let is_ours = entry.file_name().to_string_lossy().starts_with(PREFIX);
+        let Ok(there) = entry.metadata() else { continue };
+        let is_new = there
+            .modified()
+            .is_ok_and(|date| date.elapsed().is_ok_and(|age| age < LOCKED_AFTER));
+        if is_ours
+            && !is_new
+            && there.is_dir()
+            && File::open(entry.path()).is_ok_and(|lock| lock.try_lock().is_ok())
+        {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
 }
 
 /// Contents of the merged store.
@@ -241,4 +270,32 @@ fn command_line(options: &MergeOptions) -> String {
     let paths = std::iter::once(&options.target).chain(&options.parts);
     words.extend(paths.map(|path| shell_word(&path.display().to_string())));
     words.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::SystemTime;
+
+    #[test]
+    fn the_folder_of_a_killed_merge_does_not_stay_for_ever() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let made = |name: &str, age: Duration| {
+            let path = folder.path().join(name);
+            fs::create_dir(&path).expect("made");
+            fs::write(path.join("merged.db"), "half").expect("written");
+            let file = File::open(&path).expect("a folder");
+            file.set_modified(SystemTime::now() - age).expect("ours");
+            (path, file)
+        };
+        let old = Duration::from_secs(3600);
+        let (dead, _) = made(".raidlab-merge-dead", old);
+        let (alive, lock) = made(".raidlab-merge-alive", old);
+        let (new, _) = made(".raidlab-merge-new", Duration::ZERO);
+        let (other, _) = made("raidlab-merge-mine", old);
+        lock.try_lock().expect("nobody has it");
+        remove_left_over(folder.path());
+        assert!(!dead.exists());
+        assert!(alive.exists() && new.exists() && other.exists());
+    }
 }

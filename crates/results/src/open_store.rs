@@ -74,6 +74,13 @@ fn input_of(store: &Store, run: &RunSummary, only: &[String]) -> Result<Input, E
     let failed = Error::StoreUnderWay;
     let digest = store.digest(run.id).map_err(failed)?;
     let mut plan = store.plan(run.id).map_err(failed)?;
+    if let Some(changed) = store.changed(run.id).map_err(failed)? {
+        log::warn!(
+            "warning: run {} was changed after it was recorded: {}; its figures are not those that were measured",
+            run.id.0,
+            changed.words(&plan)
+        );
+    }
     let mut part = None;
     if !only.is_empty() {
         study_file::Only::parse(only, &plan)?.keep_in(&mut plan);

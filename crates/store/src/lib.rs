@@ -18,6 +18,7 @@ mod open;
 mod read;
 pub mod record;
 mod run;
+mod seal;
 mod snapshot;
 mod words;
 mod write;
@@ -30,6 +31,7 @@ pub use open::Store;
 pub use read::Selection;
 pub use record::{Ending, RunChoice, RunId, RunSpec, RunSummary, TrialId, TrialRecord, TrialStatus};
 pub use run::{Found, OpenRun};
+pub use seal::Changed;
 pub use snapshot::Snapshot;
 
 /// Result type of this crate.

@@ -5,8 +5,9 @@
 
 use crate::record::RunId;
 use nix::errno::Errno;
-use nix::fcntl::{FcntlArg, fcntl};
+use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::libc;
+use nix::sys::stat::Mode;
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -24,12 +25,7 @@ impl RunLock {
     pub(crate) fn try_take(store: &Path, run: RunId) -> io::Result<Option<Self>> {
         let path = lock_path(store);
         loop {
-            let file = File::options()
-                .create(true)
-                .truncate(false)
-                .write(true)
-                .read(true)
-                .open(&path)?;
+            let file = open(&path, OFlag::O_RDWR | OFlag::O_CREAT)?;
             if !try_lock(&file, run.0, 1)? {
                 return Ok(None);
             }
@@ -43,7 +39,7 @@ impl RunLock {
 
 /// Whether a process writes the run; on a network filesystem also one on another machine.
 pub(crate) fn is_taken(store: &Path, run: RunId) -> bool {
-    let Ok(file) = File::open(lock_path(store)) else {
+    let Ok(file) = open(&lock_path(store), OFlag::O_RDONLY) else {
         return false;
     };
     let mut range = libc::flock {
@@ -67,6 +63,16 @@ impl Drop for RunLock {
             // A remaining lock file is harmless.
             let _ = fs::remove_file(&self.path);
         }
+    }
+}
+
+/// A link is not followed: it could make a file for somebody else, or lock one of theirs. A pipe is not waited for.
+fn open(path: &Path, flags: OFlag) -> io::Result<File> {
+    let flags = flags | OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC;
+    let file = File::from(nix::fcntl::open(path, flags, Mode::from_bits_truncate(0o644))?);
+    match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => Err(io::Error::other("it is not a regular file")),
     }
 }
 
@@ -96,5 +102,29 @@ fn try_lock(file: &File, start: i64, length: i64) -> io::Result<bool> {
         Ok(_) => Ok(true),
         Err(Errno::EAGAIN | Errno::EACCES) => Ok(false),
         Err(errno) => Err(errno.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_file_that_is_a_link_is_not_followed() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = folder.path().join("x.db");
+        let victim = folder.path().join("victim");
+        std::os::unix::fs::symlink(&victim, lock_path(&store)).expect("a link");
+        RunLock::try_take(&store, RunId(1)).expect_err("a link");
+        assert!(!victim.exists() && !is_taken(&store, RunId(1)));
+    }
+
+    #[test]
+    fn a_lock_file_that_is_a_pipe_is_not_waited_for() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = folder.path().join("x.db");
+        nix::unistd::mkfifo(&lock_path(&store), Mode::S_IRWXU).expect("a pipe");
+        assert!(!is_taken(&store, RunId(1)));
+        RunLock::try_take(&store, RunId(1)).expect_err("a pipe");
     }
 }

@@ -51,6 +51,11 @@ pub enum MergeError {
     },
     #[error("`{}` has a trial of a cell that its study does not have ({cell}): the store is damaged", path.display())]
     UnknownCell { path: PathBuf, cell: CellId },
+    #[error(
+        "`{}` was changed after it was recorded: {what}; nothing was merged",
+        path.display()
+    )]
+    Changed { path: PathBuf, what: String },
     #[error("trial {trial} of `{cell}` of `{}` is not the same after it was copied: nothing was written", path.display())]
     Copy { path: PathBuf, cell: String, trial: u32 },
     #[error(transparent)]
@@ -130,6 +135,14 @@ impl Store {
             belong::check_same(parts[0], other)?;
         }
         let plan = parts[0].snapshot.store().plan(parts[0].run.id)?;
+        for part in parts {
+            if let Some(changed) = part.snapshot.store().changed(part.run.id)? {
+                return Err(MergeError::Changed {
+                    path: part.path.clone(),
+                    what: changed.words(&plan),
+                });
+            }
+        }
         let (picked, repeated) = pick(parts, &plan)?;
         // The caller ensures durability: the whole file is synced before it is renamed.
         self.checked(self.connection.pragma_update(None, "synchronous", "OFF"))?;
@@ -147,6 +160,7 @@ impl Store {
         }
         self.check_origins(parts, run, &of_new)?;
         self.check_copies(parts, run, &plan, &picked)?;
+        self.checked(self.seal_run(run))?;
         Ok(MergedRun { id: run, repeated })
     }
 
@@ -216,7 +230,8 @@ impl Store {
                 insert.execute([*old, new])?;
             }
         }
-        let columns = "cell_id, idx, seed, origin, status, wall_ns, machine_ns, failure_step, failure_message";
+        let columns =
+            "cell_id, idx, seed, origin, status, wall_ns, machine_ns, failure_step, failure_message, seal";
         transaction.execute(
             &format!(
                 "INSERT INTO main.trial (id, run_id, {columns})
@@ -276,7 +291,7 @@ impl Store {
 }
 
 /// The tables with rows of a trial, and their columns, in the order of recording.
-const TABLES: [(&str, &str); 7] = [
+pub(crate) const TABLES: [(&str, &str); 7] = [
     ("step", "name, at_ns"),
     ("sample", "test, metric, value, unit, better"),
     (

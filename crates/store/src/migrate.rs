@@ -10,7 +10,7 @@ enum Step {
 }
 
 /// Starting with the empty file.
-const STEPS: [Step; 7] = [
+const STEPS: [Step; 8] = [
     Step::Sql(include_str!("schema/1.sql")),
     Step::Sql(include_str!("schema/2.sql")),
     Step::Sql(include_str!("schema/3.sql")),
@@ -18,6 +18,7 @@ const STEPS: [Step; 7] = [
     Step::Sql(include_str!("schema/5.sql")),
     Step::Sql(include_str!("schema/6.sql")),
     Step::Sql(include_str!("schema/7.sql")),
+    Step::Sql(include_str!("schema/8.sql")),
 ];
 
 /// The newest schema's number.

@@ -31,6 +31,7 @@ impl Store {
     /// Opens a store for writing; creates it if it does not exist, and migrates an older one.
     pub fn open(path: &Path) -> Result<Self> {
         check_place(path)?;
+        check_files(path)?;
         Self::open_for_writing(path).map_err(|error| match error {
             // Its folder exists: only write permission is missing.
             StoreError::Unreadable { path, .. } => StoreError::ReadOnly { path },
@@ -46,6 +47,7 @@ impl Store {
         if !path.exists() {
             return Err(StoreError::Missing { path: path.to_owned() });
         }
+        check_files(path)?;
         match Self::open_for_reading(path, "") {
             // A write-ahead log needs a second file even for reading. If it cannot be created, nobody else writes
             // either, and the store can be read as it is.
@@ -198,6 +200,29 @@ fn check_place(path: &Path) -> Result<()> {
             folder: folder.to_owned(),
         })
     }
+}
+
+/// SQLite would wait for a pipe, and follow a link to somebody else's file.
+pub(crate) fn check_files(path: &Path) -> Result<()> {
+    let unreadable = |reason: String| StoreError::Unreadable {
+        path: path.to_owned(),
+        reason,
+    };
+    // A store itself may be a link to where there is space.
+    if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
+        return Err(unreadable("it is not a regular file".to_owned()));
+    }
+    for suffix in ["-wal", "-shm", "-journal", "-lock"] {
+        let mut part = path.as_os_str().to_owned();
+        part.push(suffix);
+        if fs::symlink_metadata(&part).is_ok_and(|there| !there.is_file()) {
+            let part = Path::new(&part).display();
+            return Err(unreadable(format!(
+                "`{part}`, which belongs to it, is not a regular file"
+            )));
+        }
+    }
+    Ok(())
 }
 
 pub(crate) fn has_pending_log(path: &Path) -> bool {

@@ -150,7 +150,9 @@ impl Store {
             shard_word(spec.shard),
         ];
         self.checked(self.connection.execute(sql, columns))?;
-        Ok(RunId(self.connection.last_insert_rowid()))
+        let run = RunId(self.connection.last_insert_rowid());
+        self.checked(self.seal_run(run))?;
+        Ok(run)
     }
 
     /// Whether a process writes the run now.

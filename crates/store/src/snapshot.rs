@@ -4,7 +4,7 @@
 //! store itself could damage it. So a store with a log in use is copied, and the copy is read. Nothing is written
 //! into the store or its folder.
 
-use crate::open::{has_pending_log, log_path, uri};
+use crate::open::{check_files, has_pending_log, log_path, uri};
 use crate::record::RunId;
 use crate::{Result, Store, StoreError};
 use std::fs::{self, File};
@@ -36,6 +36,7 @@ impl Snapshot {
         if !path.exists() {
             return Err(StoreError::Missing { path: path.to_owned() });
         }
+        check_files(path)?;
         if !has_pending_log(path) {
             // An older schema must be migrated, which is done in a copy.
             match Store::open_for_reading(path, "?immutable=1") {

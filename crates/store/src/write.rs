@@ -74,9 +74,16 @@ impl Store {
             self.checked(self.set_failure(trial, failure))?;
         }
         self.sync_commits(true)?;
-        let sql = "UPDATE trial SET status = ?2, wall_ns = ?3 WHERE id = ?1";
-        self.checked(self.execute(sql, params![trial.0, status, signed(wall_ns)]))?;
+        self.checked(self.set_ended(trial, status, wall_ns))?;
         self.sync_commits(false)
+    }
+
+    fn set_ended(&self, trial: TrialId, status: &str, wall_ns: u64) -> rusqlite::Result<()> {
+        let transaction = self.connection.unchecked_transaction()?;
+        let sql = "UPDATE trial SET status = ?2, wall_ns = ?3 WHERE id = ?1";
+        self.execute(sql, params![trial.0, status, signed(wall_ns)])?;
+        self.seal_trial(trial)?;
+        transaction.commit()
     }
 
     fn append_sample(&self, trial: TrialId, sample: &Sample) -> rusqlite::Result<()> {

@@ -7,11 +7,11 @@ use serde_json::Value;
 use std::fs;
 use std::process::Command;
 use store::{Ending, OpenRun, RunSpec, Store};
-use study::Shard;
 use study::event::{Event, Failure, Sample};
 use study::metric::Metric;
 use study::plan::Plan;
 use study::stack::MachineKind;
+use study::{GuestFile, Shard};
 
 const ORIGIN: &str = "lab, raidlab 0.1.0, kernel 6.12-a";
 
@@ -22,6 +22,8 @@ struct Part {
     seed: u64,
     version: &'static str,
     origin: &'static str,
+    /// SHA-256 of the kernel's image.
+    image: &'static str,
     machine: MachineKind,
     devices: Vec<String>,
     name: Option<&'static str>,
@@ -41,6 +43,7 @@ fn shard(text: &str) -> Part {
         seed: 1,
         version: "0.1.0+test",
         origin: ORIGIN,
+        image: "c0de",
         machine: MachineKind::Lab,
         devices: Vec::new(),
         name: None,
@@ -92,6 +95,13 @@ impl Part {
                         value: kernel.1,
                     },
                 )
+                .expect("a fact is kept");
+            let image = GuestFile {
+                path: GuestFile::KERNEL.to_owned(),
+                sha256: self.image.to_owned(),
+            };
+            store
+                .append(id, &Event::GuestFiles { files: vec![image] })
                 .expect("a fact is kept");
             for test in ["write", "read"] {
                 let value = trial.seed as f64 / 1e9 + test.len() as f64 + self.error;
@@ -245,6 +255,24 @@ fn stores_that_are_not_the_parts_of_one_run() {
     ];
     let calls: Vec<&[&str]> = calls.iter().map(Vec::as_slice).collect();
     insta::assert_snapshot!(desk.transcript(&calls));
+}
+
+#[test]
+fn shards_that_ran_on_two_images_of_a_kernel_are_refused() {
+    let desk = desk_with_parts(2);
+    Part {
+        image: "bad",
+        ..shard("2/2")
+    }
+    .write(&desk, "image.db");
+    let ran = desk.run(&["merge", "all.db", "part-1.db", "image.db"]);
+    assert_eq!(ran.exit, Some(2), "{}", ran.stderr);
+    assert!(
+        ran.stderr
+            .contains("has the SHA-256 c0de in the first and bad in the second"),
+        "{}",
+        ran.stderr
+    );
 }
 
 #[test]

@@ -108,12 +108,21 @@ impl Store {
             let kernel = origin.split(", ").find(|item| item.starts_with("kernel "));
             kernel.map(str::to_owned).unwrap_or(origin)
         };
-        let checks: [(&'static str, &str, ValueOf<'_>); 3] = [
+        let checks: [(&'static str, &str, ValueOf<'_>); 4] = [
             (
                 "the kernel of the same name is",
                 "SELECT value, origin, min(trial.id) FROM trial JOIN provenance ON trial_id = trial.id
                  WHERE run_id = ?1 AND key = 'kernel.name' GROUP BY 1, 2 ORDER BY 3",
                 &kernel_of,
+            ),
+            // Stores of earlier versions have it, while their origin has only the hash of the sources.
+            (
+                "the image of the kernel of the same name has the SHA-256",
+                "SELECT name.value, image.value, min(name.trial_id) FROM trial
+                 JOIN provenance AS name ON name.trial_id = trial.id AND name.key = 'kernel.name'
+                 JOIN provenance AS image ON image.trial_id = trial.id AND image.key = 'file.linux'
+                 WHERE run_id = ?1 GROUP BY 1, 2 ORDER BY 3",
+                &|sha256| sha256,
             ),
             (
                 "the guests' programs are of",

@@ -57,6 +57,43 @@ fn a_run_reads_back_as_it_was_written() {
     assert_eq!(store.steps(summary.id).unwrap()[0].entry.name, "mkfs");
 }
 
+/// A store is a file that anybody can edit.
+#[test]
+fn what_was_changed_by_hand_is_noticed() {
+    let bench = Bench::new();
+    let mut store = bench.open();
+    let run = store.open_run(&bench.spec()).unwrap();
+    for (cell, index) in [(0, 0), (1, 0), (0, 1)] {
+        bench.measure(&mut store, &run, cell, index);
+    }
+    let id = run.summary.id;
+    assert_eq!(store.changed(id).unwrap(), None);
+    let path = bench.path();
+    drop((run, store));
+    for edit in [
+        "UPDATE sample SET value = value + 1 WHERE id = 1",
+        "UPDATE guard SET passed = 1 - passed",
+        "UPDATE provenance SET value = 'other'",
+        "UPDATE trial SET status = 'failed' WHERE id = 2",
+        "DELETE FROM latency",
+        "DELETE FROM trial WHERE id = 1",
+        "UPDATE run SET seed = '5'",
+        "UPDATE run SET plan_json = replace(plan_json, 'ext4', 'ext2')",
+        "INSERT INTO course SELECT NULL, 1, 'x', 1, '[]'",
+    ] {
+        let edited = path.with_file_name("edited.db");
+        std::fs::copy(&path, &edited).unwrap();
+        let connection = rusqlite::Connection::open(&edited).unwrap();
+        connection.execute_batch("PRAGMA foreign_keys = off").unwrap();
+        assert!(connection.execute(edit, []).unwrap() > 0, "{edit}");
+        drop(connection);
+        let store = Store::open_existing(&edited).unwrap();
+        assert!(store.changed(id).unwrap().is_some(), "{edit}");
+    }
+    let store = Store::open_existing(&path).unwrap();
+    assert_eq!(store.changed(id).unwrap(), None);
+}
+
 #[test]
 fn a_failed_guard_marks_the_samples_of_its_test() {
     let bench = Bench::new();
