@@ -10,6 +10,7 @@ use disksim::contents::{Survival, Survivors};
 use disksim::description::{Description, Device, DiskDescription};
 use disksim::link::LinkDescription;
 use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
 use study::plan::{Plan, Trial};
 use study::stack::{Bus, BusDisk, DiskGroup, Holds, MachineSpec, OwnModel, StackSpec};
 use study::workload::{PowerCutSpec, Work};
@@ -30,6 +31,8 @@ pub enum DisksError {
 #[derive(Clone, Debug, Default)]
 pub struct Models {
     own: BTreeMap<String, Result<Model, catalogue::Error>>,
+    /// Those of the catalogue that were used so far: each is parsed once, not for every cell.
+    built_in: Arc<Mutex<BTreeMap<String, Result<Model, catalogue::Error>>>>,
 }
 
 impl Models {
@@ -37,6 +40,7 @@ impl Models {
         let parsed = |own: &OwnModel| (own.sha256.clone(), Model::parse(&own.name, &own.text));
         Self {
             own: plan.models.iter().map(parsed).collect(),
+            ..Self::default()
         }
     }
 
@@ -46,7 +50,13 @@ impl Models {
     /// If there is no such model.
     pub fn find(&self, group: &DiskGroup) -> Result<Model, catalogue::Error> {
         let Some(sha256) = &group.model_sha256 else {
-            return catalogue::find(&group.model);
+            let mut known = self.built_in.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(model) = known.get(&group.model) {
+                return model.clone();
+            }
+            let model = catalogue::find(&group.model);
+            known.insert(group.model.clone(), model.clone());
+            return model;
         };
         let unknown = || catalogue::Error::Unknown {
             name: group.model.clone(),

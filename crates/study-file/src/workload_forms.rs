@@ -13,6 +13,7 @@ mod tree;
 pub(crate) use rules::check_work;
 
 use crate::Known;
+use crate::expand::matrix::text_bytes;
 use crate::parse::document::Entry;
 use crate::point::{Axis, Point, axes_of, points};
 use crate::schema::key::Takes;
@@ -54,6 +55,12 @@ pub(crate) struct Variant<'a> {
 }
 
 impl WorkloadEntry {
+    /// The most text that a cell with this workload has.
+    pub fn text_bytes(&self) -> usize {
+        let file = self.form.as_ref().and_then(|form| form.file());
+        self.name.len() + text_bytes(&self.axes) + file.map_or(0, |(path, text)| path.len() + text.len())
+    }
+
     /// Empty for a workload that could not be read.
     pub fn variants(&self) -> impl Iterator<Item = Variant<'_>> {
         let form = self.form.iter().filter(|_| !self.broken);

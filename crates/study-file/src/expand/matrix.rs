@@ -18,6 +18,9 @@ use study::stack::{Level, MachineKind, MachineSpec, StackSpec};
 /// Limit: more cells than anyone can run, but few enough to fit in memory.
 const MOST_CELLS: usize = 200_000;
 
+/// Limit of the text in all cells: values of axes, names, job files. Plain studies have about 200 bytes a cell.
+const TEXT_BYTES_MAX: usize = 128 << 20;
+
 /// Names of one and two letters: 26 + 26 × 26.
 const GUEST_DISKS_MAX: u32 = 702;
 
@@ -63,6 +66,7 @@ impl Matrix {
         if too_many(units, workloads, found) {
             return matrix;
         }
+        matrix.cells.reserve_exact(cells_of(units, workloads));
         let axes = stack_axes(units);
         let mut of_workloads: Vec<Verdict> = workloads.iter().map(|_| Verdict::default()).collect();
         let mut of_work_on_units = Vec::new();
@@ -233,15 +237,44 @@ struct On<'a> {
     disk_bytes: Option<u64>,
 }
 
+fn sum(sizes: impl Iterator<Item = usize>) -> usize {
+    sizes.fold(0, usize::saturating_add)
+}
+
+fn cells_of(units: &[Unit], workloads: &[WorkloadEntry]) -> usize {
+    let stacks = sum(units.iter().map(|unit| size(&unit.axes)));
+    let works = sum(workloads.iter().map(|workload| size(&workload.axes)));
+    stacks.saturating_mul(works.max(1))
+}
+
 fn too_many(units: &[Unit], workloads: &[WorkloadEntry], found: &mut Found) -> bool {
-    let sum = |sizes: &mut dyn Iterator<Item = usize>| sizes.fold(0_usize, usize::saturating_add);
-    let stacks = sum(&mut units.iter().map(|unit| size(&unit.axes)));
-    let works = sum(&mut workloads.iter().map(|workload| size(&workload.axes)));
-    let cells = stacks.saturating_mul(works.max(1));
-    if cells <= MOST_CELLS {
-        return false;
-    }
+    let cells = cells_of(units, workloads);
+    let stacks = sum(units.iter().map(|unit| size(&unit.axes)));
+    let works = sum(workloads.iter().map(|workload| size(&workload.axes)));
     let span = units.first().map_or(0..0, |unit| unit.span.clone());
+    if cells <= MOST_CELLS {
+        let of_units = sum(units
+            .iter()
+            .map(|unit| size(&unit.axes).saturating_mul(text_bytes(&unit.axes))));
+        let of_works = sum(workloads
+            .iter()
+            .map(|workload| size(&workload.axes).saturating_mul(workload.text_bytes())));
+        // Each stack is combined with all workloads, and each workload with all stacks.
+        let bytes = (of_units.saturating_mul(works)).saturating_add(of_works.saturating_mul(stacks));
+        if bytes <= TEXT_BYTES_MAX {
+            return false;
+        }
+        let message = format!(
+            "the names, values and job files of {cells} cells take {} MiB",
+            bytes >> 20
+        );
+        let help = format!(
+            "shorten them, or the lists: at most {} MiB are possible",
+            TEXT_BYTES_MAX >> 20
+        );
+        found.add_with_help(&span, message, help);
+        return true;
+    }
     let message = format!("the axes multiply to {cells} cells");
     found.add_with_help(
         &span,
@@ -249,6 +282,16 @@ fn too_many(units: &[Unit], workloads: &[WorkloadEntry], found: &mut Found) -> b
         format!("shorten some of the lists: at most {MOST_CELLS} cells are possible"),
     );
     true
+}
+
+/// The most text that a point of these axes has.
+pub(crate) fn text_bytes(axes: &[Axis]) -> usize {
+    let longest = |axis: &Axis| {
+        let words = axis.values.iter().map(|given| given.value.word().len());
+        words.max().unwrap_or(0)
+    };
+    let written = axes.iter().filter(|axis| axis.written);
+    written.map(|axis| axis.name.len() + longest(axis)).sum()
 }
 
 /// The axes of all stacks in the order of the file. Level and type are always included, because they describe every

@@ -2,6 +2,7 @@
 //! with positions. Relations between values are checked later.
 
 use crate::Known;
+use crate::parse::long_text;
 use crate::parse::value::{Given, Value, read_value, type_name};
 use crate::schema::fio_options::refusal;
 use crate::schema::key::{Axis, Key, Table, Takes};
@@ -147,6 +148,9 @@ pub(crate) fn read_document(source: &str, known: &Known, found: &mut Found) -> O
         syntax_is_sound: errors.is_empty(),
     };
     let top = reader.table(Table::Top, document.get_ref(), 0..0);
+    if long_text::report(document.get_ref(), found) {
+        return None;
+    }
     if errors.is_empty() {
         return Some(top);
     }

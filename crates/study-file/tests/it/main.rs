@@ -8,6 +8,7 @@ mod model_files;
 mod order;
 mod plans;
 mod power_cuts;
+mod sizes;
 mod stacks;
 mod studies;
 mod tables;
