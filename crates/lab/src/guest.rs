@@ -135,7 +135,7 @@ pub fn run(
     let mut console = Tail::default();
     let (mut lines, mut said) = (Lines::default(), 0);
     let mut last = (files.heartbeat(), Instant::now());
-    let mut ticked = None;
+    let (mut ticked, mut is_disk_short) = (None, false);
     let end = loop {
         let mut hear = |bytes: &[u8]| {
             said += bytes.len() as u64;
@@ -145,12 +145,13 @@ pub fn run(
         let heartbeat = files.heartbeat();
         if ended.is_some() || ticked.is_none_or(|at: Instant| at.elapsed() >= TICK) {
             ticked = Some(Instant::now());
+            is_disk_short = files.is_disk_short();
             tick(heartbeat);
         }
         if heartbeat.virtual_ns != last.0.virtual_ns {
             last = (heartbeat, Instant::now());
         }
-        if heartbeat.no_room {
+        if heartbeat.no_room || (is_disk_short && ended.is_none()) {
             // The guest sees only I/O errors, and may not even notice them.
             break ProcessEnd::NoSpace;
         } else if let Some(status) = ended {

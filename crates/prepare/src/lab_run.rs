@@ -7,13 +7,19 @@ use lab::disks::Models;
 use lab::kernel::{Cache, KernelName};
 use lab::processor::Processors;
 use lab::programs::GuestPrograms;
-use runner::{Kernels, LabPlace};
+use runner::{Admission, Kernels, LabPlace};
 use std::collections::BTreeSet;
 use std::path::Path;
 use study::plan::Plan;
 
 /// Fraction of the free memory that the contents of simulated disks may use before they go to a file: 1/2.
 const MEMORY_SHARE: u64 = 2;
+
+/// Fraction of the free memory that guests do not get: 1/8.
+const RESERVE_SHARE: u64 = 8;
+
+/// Contents have at least so much memory.
+const CONTENTS_BYTES_MIN: u64 = 64 << 20;
 
 /// Reports what is missing or wrong before the store is opened.
 pub fn check(options: &Options, plan: &Plan, cache: &Cache) -> Result<(), Error> {
@@ -77,6 +83,16 @@ pub fn place(
         let kernel = kernels::ready(&cache, &name, show)?;
         kernels.insert(name, kernel);
     }
+    let share = MemoryShare::of(plan, jobs, free_memory_bytes());
+    if share.guests < jobs {
+        log::info!(
+            "{} of {jobs} guests (--jobs) run at the same time: they have up to {} MiB of memory, and {} MiB are free \
+             for all",
+            share.guests,
+            share.ram_bytes_max >> 20,
+            share.all_bytes >> 20
+        );
+    }
     Ok(LabPlace {
         kernels,
         models: Models::of(plan),
@@ -86,15 +102,98 @@ pub fn place(
         init: own_init()?,
         slots: jobs,
         processors: lab::guest::processors(),
-        memory_budget_bytes: free_memory_bytes() / MEMORY_SHARE / jobs as u64,
+        memory_budget_bytes: share.contents_bytes,
+        memory: Admission::new(share.all_bytes),
         trace_folder: options.trace.clone(),
         build: version()?,
     })
 }
 
+/// How the free memory is divided among guests.
+#[derive(Debug, PartialEq, Eq)]
+struct MemoryShare {
+    /// For all guests together.
+    all_bytes: u64,
+    ram_bytes_max: u64,
+    /// Of each guest, for the contents of its disks. Results do not depend on it.
+    contents_bytes: u64,
+    /// The largest guests that run at the same time.
+    guests: usize,
+}
+
+impl MemoryShare {
+    fn of(plan: &Plan, jobs: usize, free_bytes: u64) -> Self {
+        let cells = plan.cells.iter().map(|cell| cell.machine.ram_bytes);
+        let (ram_bytes_max, jobs) = (cells.max().unwrap_or(0), jobs as u64);
+        let all_bytes = free_bytes - free_bytes / RESERVE_SHARE;
+        let beside_ram = all_bytes.saturating_sub(ram_bytes_max.saturating_mul(jobs)) / jobs;
+        let most = (free_bytes / MEMORY_SHARE / jobs).max(CONTENTS_BYTES_MIN);
+        let contents_bytes = beside_ram.clamp(CONTENTS_BYTES_MIN, most);
+        let guests = all_bytes / ram_bytes_max.saturating_add(contents_bytes);
+        Self {
+            all_bytes,
+            ram_bytes_max,
+            contents_bytes,
+            guests: guests.clamp(1, jobs) as usize,
+        }
+    }
+}
+
+/// What programs can get without swapping, on this machine and in this process's control group.
 fn free_memory_bytes() -> u64 {
     let meminfo = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let available = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
     let kib = available.and_then(|rest| rest.split_whitespace().next()?.parse::<u64>().ok());
-    kib.map_or(1 << 30, |kib| kib << 10)
+    let of_machine = kib.map_or(1 << 30, |kib| kib << 10);
+    let groups = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    let own = groups.lines().find_map(|line| line.strip_prefix("0::/"));
+    let folder = own.map(|own| Path::new("/sys/fs/cgroup").join(own));
+    let limits = folder
+        .iter()
+        .flat_map(|folder| folder.ancestors())
+        .filter_map(free_in_group);
+    limits.fold(of_machine, u64::min)
+}
+
+/// None without a limit.
+fn free_in_group(folder: &Path) -> Option<u64> {
+    let number = |file: &str| -> Option<u64> {
+        let text = std::fs::read_to_string(folder.join(file)).ok()?;
+        text.trim().parse().ok()
+    };
+    Some(number("memory.max")?.saturating_sub(number("memory.current")?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn share(ram: &str, jobs: usize, free_bytes: u64) -> MemoryShare {
+        let study = format!(
+            "[disks]\ncount = 2\n[machine]\nram = \"{ram}\"\n[[stack]]\narray = {{ level = 0 }}\n\
+             [[workload]]\nname = \"w\"\nio = {{ rw = \"read\" }}\n"
+        );
+        let plan = study_file::read(&study, "s.toml", &study_file::Known::default()).expect("a study");
+        MemoryShare::of(&plan, jobs, free_bytes)
+    }
+
+    #[test]
+    fn guests_together_get_no_more_memory_than_is_free() {
+        for (ram, jobs, free_gib) in [
+            ("256M", 1, 1),
+            ("256M", 8, 16),
+            ("4G", 8, 16),
+            ("4G", 64, 8),
+            ("2G", 2, 6),
+        ] {
+            let free = free_gib << 30;
+            let share = share(ram, jobs, free);
+            let all = (share.ram_bytes_max + share.contents_bytes) * share.guests as u64;
+            assert!(share.guests == 1 || all <= share.all_bytes, "{ram} {jobs}: {share:?}");
+            assert!(share.all_bytes < free && share.guests >= 1 && share.guests <= jobs);
+        }
+        assert_eq!(share("4G", 8, 16 << 30).guests, 3);
+        assert_eq!(share("256M", 8, 16 << 30).guests, 8);
+        assert_eq!(share("16G", 8, 4 << 30).guests, 1, "it is tried alone");
+    }
 }

@@ -24,6 +24,6 @@ pub use outlook::{Outlook, Pace};
 pub use partition::{Partition, is_fixed, part_of};
 pub use place::host::{DiskSource, HostPlace, disks_of};
 pub use place::lab::{Kernels, LabPlace};
-pub use place::{Place, Seen, TrialReport};
+pub use place::{Admission, Place, Seen, TrialReport};
 pub use progress::Progress;
 pub use runner::{Outcome, Runner};

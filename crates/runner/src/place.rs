@@ -1,8 +1,11 @@
 //! Places where trials run.
 
+mod admission;
 pub mod host;
 pub mod lab;
 mod power_cuts;
+
+pub use admission::Admission;
 
 use crate::error::PlaceError;
 use std::sync::atomic::AtomicBool;

@@ -13,6 +13,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Bytes of a segment of contents; the memory budget is counted in them.
 const SEGMENT_BYTES: u64 = disksim::contents::SEGMENT_BYTES as u64;
 
+/// Number of the file for contents beyond the budget, in the guest (`kernel/driver/raidlab.h`).
+pub(super) const SPILL: i32 = 104;
+
 /// The contents of all disks of a machine: zeros, until a guest is started with them. The next guest with the same
 /// disks finds the contents that the previous one left, if that one exited or had its power cut. Only one guest at
 /// a time can use them.
@@ -66,7 +69,7 @@ impl Contents {
 
     /// The file descriptors for block data only.
     pub(super) fn data_ends(&self) -> Result<Ends, StartError> {
-        Ok(vec![(103, duplicate(&self.memory)?), (104, duplicate(&self.spill)?)])
+        Ok(vec![(103, duplicate(&self.memory)?), (SPILL, duplicate(&self.spill)?)])
     }
 
     /// Reads block data at an offset into all segments.
@@ -93,7 +96,7 @@ impl Contents {
 
     /// The file descriptors for a guest whose contents are not needed afterwards.
     pub(super) fn ends_of_one_guest(self) -> Ends {
-        vec![(103, self.memory), (104, self.spill)]
+        vec![(103, self.memory), (SPILL, self.spill)]
     }
 }
 

@@ -1,6 +1,6 @@
 //! The open files with which a guest starts, under the numbers of `kernel/driver/raidlab.h`.
 
-use super::contents::Contents;
+use super::contents::{Contents, SPILL};
 use super::memory_file::{Ends, memory, sized};
 use super::{Config, StartError, StatesUse, starting};
 use rustix::mm::{MapFlags, ProtFlags};
@@ -39,7 +39,13 @@ pub struct Files {
     /// Console output.
     pub console: Heard,
     heartbeat: NonNull<AtomicU64>,
+    /// The contents that do not fit into memory, on the disk of the guest's folder.
+    spill: Option<OwnedFd>,
 }
+
+/// Space that guests leave on the disk of their folder: at most so many bytes, or this fraction of a small disk.
+const DISK_RESERVE_BYTES: u64 = 512 << 20;
+const DISK_RESERVE_SHARE: u64 = 20;
 
 impl Files {
     /// Returns the lab's ends, the guest's ends, and the guest's end of a console without input.
@@ -81,12 +87,23 @@ impl Files {
             fd,
             closed: Cell::new(false),
         };
+        let spill = numbered.iter().find(|(number, _)| *number == SPILL);
         let files = Files {
             events: heard(events),
             console: heard(console),
             heartbeat,
+            spill: spill.and_then(|(_, spill)| spill.try_clone().ok()),
         };
         Ok((files, numbered, console_end))
+    }
+
+    /// Whether the guest fills the disk of its folder so that others would have no space.
+    pub fn is_disk_short(&self) -> bool {
+        let Some(spill) = &self.spill else { return false };
+        let is_used = rustix::fs::fstat(spill).is_ok_and(|there| there.st_blocks > 0);
+        let space = rustix::fs::fstatvfs(spill);
+        is_used
+            && space.is_ok_and(|space| is_short(space.f_bavail * space.f_frsize, space.f_blocks * space.f_frsize))
     }
 
     pub fn heartbeat(&self) -> Heartbeat {
@@ -108,6 +125,10 @@ impl Drop for Files {
     }
 }
 
+fn is_short(free_bytes: u64, all_bytes: u64) -> bool {
+    free_bytes < DISK_RESERVE_BYTES.min(all_bytes / DISK_RESERVE_SHARE)
+}
+
 fn map_heartbeat(file: &OwnedFd) -> Result<NonNull<AtomicU64>, StartError> {
     // SAFETY: a new mapping at an address that the kernel chooses.
     let page = unsafe {
@@ -127,4 +148,17 @@ fn map_heartbeat(file: &OwnedFd) -> Result<NonNull<AtomicU64>, StartError> {
 fn pipe() -> Result<(OwnedFd, OwnedFd), StartError> {
     rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)
         .map_err(|error| starting("cannot make a pipe")(error.into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_short;
+
+    #[test]
+    fn guests_leave_space_on_the_disk_for_others() {
+        const GIB: u64 = 1 << 30;
+        assert!(is_short(GIB / 4, 1000 * GIB) && !is_short(GIB, 1000 * GIB));
+        // A disk that is smaller than the reserve of a large one can be used.
+        assert!(!is_short(GIB / 4, GIB) && is_short(GIB / 40, GIB));
+    }
 }

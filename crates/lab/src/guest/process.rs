@@ -6,6 +6,7 @@ use super::{Config, Root, StartError, init, starting};
 use crate::affinity;
 use landlock::{ABI, AccessFs, PathBeneath, PathFd, Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr};
 use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::fs::{Mode, OFlags};
 use rustix::process::{Pid, PidfdFlags, Signal};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
@@ -192,6 +193,7 @@ fn prepare(
     tools::die_with(parent, Signal::KILL)?;
     // The processor may have gone offline: slower, but correct.
     let _ = affinity::bind(processor);
+    goes_first_without_memory();
     // SAFETY: a system call with integer arguments. Addresses must not differ between runs.
     if unsafe { libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong) } < 0 {
         return Err(io::Error::last_os_error());
@@ -210,6 +212,20 @@ fn prepare(
         ruleset.restrict_self().map_err(io::Error::other)?;
     }
     Ok(())
+}
+
+/// If the machine's memory is used up, this process is killed before the user's programs. Best effort; only system
+/// calls.
+fn goes_first_without_memory() {
+    const SCORE: &[u8] = b"1000";
+    let file = rustix::fs::open(
+        c"/proc/self/oom_score_adj",
+        OFlags::WRONLY | OFlags::CLOEXEC,
+        Mode::empty(),
+    );
+    if let Ok(file) = file {
+        let _ = rustix::io::write(file, SCORE);
+    }
 }
 
 fn checked(result: i32) -> io::Result<i32> {
@@ -285,5 +301,26 @@ fn drain(fd: &OwnedFd, seen: &mut dyn FnMut(&[u8])) {
     {
         seen(&buffer[..n]);
         drained += n;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_guest_is_killed_before_the_users_programs_when_memory_is_used_up() {
+        let mut command = Command::new("sleep");
+        // SAFETY: between fork and exec only system calls are made.
+        unsafe {
+            command.pre_exec(|| {
+                goes_first_without_memory();
+                Ok(())
+            });
+        }
+        let mut child = command.arg("60").spawn().expect("started");
+        let score = std::fs::read_to_string(format!("/proc/{}/oom_score_adj", child.id()));
+        child.kill().and_then(|()| child.wait()).expect("it ends");
+        assert_eq!(score.expect("Linux has it").trim(), "1000");
     }
 }

@@ -1,6 +1,6 @@
 //! Guests of the lab as a place for trials.
 
-use super::{Place, Seen, TrialReport};
+use super::{Admission, Place, Seen, TrialReport};
 use crate::error::PlaceError;
 use crate::transcript::Transcript;
 use lab::bound::DiskBound;
@@ -17,6 +17,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
+use store::Ending;
 use study::GuestFile;
 use study::event::Event;
 use study::plan::Trial;
@@ -49,6 +50,8 @@ pub struct LabPlace {
     pub processors: Vec<usize>,
     /// Memory of each guest for the contents of its disks.
     pub memory_budget_bytes: u64,
+    /// The memory for all guests together.
+    pub memory: Admission,
     pub trace_folder: Option<PathBuf>,
     /// Identifies this build of raidlab, which contains the workload engines and disk models.
     pub build: String,
@@ -69,7 +72,8 @@ impl Place for LabPlace {
             .programs
             .of(trial)
             .map_or_else(String::new, |programs| format!(", {}", programs.packages.join(", ")));
-        format!("lab, raidlab {}, kernel {}{packages}", self.build, kernel.key)
+        let (key, sha256) = (&kernel.key, &kernel.sha256);
+        format!("lab, raidlab {}, kernel {key} SHA-256 {sha256}{packages}", self.build)
     }
 
     fn run(
@@ -79,6 +83,14 @@ impl Place for LabPlace {
         stop: &AtomicBool,
         see: &mut dyn FnMut(Seen),
     ) -> Result<TrialReport, PlaceError> {
+        let bytes = trial.cell.machine.ram_bytes.saturating_add(self.memory_budget_bytes);
+        let Some(_memory) = self.memory.enter(bytes, stop) else {
+            return Ok(TrialReport {
+                wall: Duration::ZERO,
+                ending: Ending::Interrupted,
+                halt: None,
+            });
+        };
         let folder = TrialFolder::new(self.cache.folder()).map_err(PlaceError::Folder)?;
         let kernel = &self.kernels[&KernelName::of(&trial.cell.machine, &trial.cell.stack)];
         let programs = self.programs.of(trial);
@@ -91,7 +103,7 @@ impl Place for LabPlace {
             None => None,
         };
         let config = Config {
-            kernel: &kernel.path,
+            kernel: kernel.image()?,
             init: &self.init,
             root: Some(&root),
             ram_bytes: trial.cell.machine.ram_bytes,
@@ -219,7 +231,6 @@ fn last_lines(console: &str) -> String {
 mod tests {
     use super::*;
     use lab::guest::Heartbeat;
-    use store::Ending;
 
     const DONE: &[u8] = b"{\"event\":\"done\",\"at_ns\":1}";
 
