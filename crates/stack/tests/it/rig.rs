@@ -164,7 +164,7 @@ pub fn undone(act: &Undo, tools: &mut Tools) -> Result<(), Cause> {
         recorder: &mut |_| (),
         check: &mut NoDiskCheck,
     };
-    stack::undo(act, &mut access)
+    stack::undo(act, &mut access).map(drop)
 }
 
 pub fn read(path: impl AsRef<Path>) -> String {
