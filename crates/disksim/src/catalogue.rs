@@ -6,7 +6,7 @@ pub mod build;
 pub mod format;
 mod layout;
 pub mod note;
-mod sound;
+pub(crate) mod sound;
 
 use crate::contents::Survival;
 use crate::description::{Device, DiskDescription, Interface};

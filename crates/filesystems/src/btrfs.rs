@@ -53,6 +53,10 @@ pub const FILESYSTEM: Filesystem = Filesystem {
         package: "btrfs-progs",
         why: "makes btrfs",
     }],
+    mount_options: Some("acl autodefrag barrier clear_cache commit compress compress-force datacow datasum degraded device \
+        discard enospc_debug fatal_errors flushoncommit fragment max_inline metadata_ratio norecovery \
+        ref_verify rescan_uuid_tree rescue skip_balance space_cache ssd ssd_spread subvol subvolid \
+        thread_pool treelog user_subvol_rm_allowed"),
     ..Filesystem::PLAIN
 };
 

@@ -32,6 +32,8 @@ pub const FILESYSTEM: Filesystem = Filesystem {
         package: "exfatprogs",
         why: "makes exFAT",
     }],
+    mount_options: Some("allow_utime discard dmask errors fmask gid iocharset keep_last_dots sys_tz time_offset uid umask \
+        zero_size_dir"),
     ..Filesystem::PLAIN
 };
 

@@ -17,6 +17,7 @@ pub const FILESYSTEM: Filesystem = Filesystem {
     signatures: SIGNATURES,
     checker: Some(CHECKER),
     needs: NEEDS,
+    mount_options: Some(crate::ext4::MOUNT_OPTIONS),
     ..Filesystem::PLAIN
 };
 

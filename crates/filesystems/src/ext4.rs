@@ -4,6 +4,16 @@ use crate::ext2::{CHECKER, NEEDS, SIGNATURES, SMALLEST_BYTES, mke2fs};
 use crate::ext3::JOURNAL;
 use crate::{Filesystem, Kernel, Made};
 
+/// Names in fs/ext4/super.c, which also mounts ext3.
+pub(crate) const MOUNT_OPTIONS: &str = "abort acl auto_da_alloc barrier bh block_validity bsddf bsdgroups check commit data data_err dax \
+    debug debug_want_extra_isize delalloc dioread_lock dioread_nolock discard errors fc_debug_force \
+    fc_debug_max_replay grpid grpjquota grpquota i_version init_itable inlinecrypt inode_readahead_blks \
+    journal journal_async_commit journal_checksum journal_dev journal_ioprio journal_path jqfmt \
+    max_batch_time max_dir_size_kb mb_optimize_scan mblk_io_submit min_batch_time minixdf no_mbcache \
+    no_prefetch_block_bitmaps nombcache noload norecovery oldalloc orlov prefetch_block_bitmaps prjquota \
+    quota reservation resgid resuid sb stripe sysvgroups test_dummy_encryption uid32 user_xattr \
+    usrjquota usrquota warn_on_error";
+
 pub const FILESYSTEM: Filesystem = Filesystem {
     words: &["ext4"],
     name: "ext4",
@@ -22,6 +32,7 @@ pub const FILESYSTEM: Filesystem = Filesystem {
     signatures: SIGNATURES,
     checker: Some(CHECKER),
     needs: NEEDS,
+    mount_options: Some(MOUNT_OPTIONS),
     ..Filesystem::PLAIN
 };
 

@@ -1,6 +1,7 @@
 //! The struct that describes a filesystem.
 
 use crate::make::Made;
+use crate::mount_option::EVERYWHERE;
 use crate::{FilesystemSpec, Flavour, Program};
 
 /// Description of a filesystem.
@@ -37,6 +38,9 @@ pub struct Filesystem {
     pub kernel: Kernel,
     pub made: Made,
     pub mounting: Mounting,
+    /// Names of its mount options in Linux 6.12 (its `fs_parameter_spec` or `match_table_t`), without those that `no`
+    /// negates; `None` if they are not known.
+    pub mount_options: Option<&'static str>,
     /// Names that wipefs gives to the signatures that mkfs leaves.
     pub signatures: &'static [&'static str],
     pub checker: Option<Checker>,
@@ -68,6 +72,7 @@ impl Filesystem {
         kernel: Kernel::PLAIN,
         made: Made::Nothing,
         mounting: Mounting::PLAIN,
+        mount_options: None,
         signatures: &[],
         checker: None,
         needs: &[],
@@ -76,6 +81,12 @@ impl Filesystem {
     /// The name that raidlab writes in studies, labels and tables.
     pub const fn word(&self) -> &'static str {
         self.words[0]
+    }
+
+    /// All names that `mount -o` takes for it, if they are known.
+    pub fn mount_option_names(&self) -> Option<impl Iterator<Item = &'static str>> {
+        let own = self.mount_options?.split_whitespace();
+        Some(own.chain(EVERYWHERE.split_whitespace()))
     }
 
     /// No filesystem: nothing is made or mounted, and the workload uses the block device itself.

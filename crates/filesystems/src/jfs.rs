@@ -43,6 +43,7 @@ pub const FILESYSTEM: Filesystem = Filesystem {
         package: "jfsutils",
         why: "makes JFS",
     }],
+    mount_options: Some("discard errors gid grpquota integrity iocharset quota resize uid umask usrquota"),
     ..Filesystem::PLAIN
 };
 

@@ -7,6 +7,7 @@
 mod filesystem;
 mod kind;
 mod make;
+mod mount_option;
 mod program;
 mod spec;
 
@@ -16,6 +17,7 @@ pub use filesystem::{
 };
 pub use kind::{names, words};
 pub use make::{Made, Mkfs, Request, Stripes, fill};
+pub use mount_option::refused_mount_option;
 pub use program::{Flavour, Program};
 pub use spec::{Align, FilesystemSpec, JournalMode, Pool, Profile, ZfsSpec, ZfsSync};
 

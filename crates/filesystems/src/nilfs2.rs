@@ -25,6 +25,7 @@ pub const FILESYSTEM: Filesystem = Filesystem {
         package: "nilfs-tools",
         why: "makes NILFS2",
     }],
+    mount_options: Some("barrier cp discard errors norecovery order pp"),
     ..Filesystem::PLAIN
 };
 

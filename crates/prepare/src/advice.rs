@@ -2,6 +2,8 @@
 //! disks, one wide mirror instead of several, a queue depth that the disks do not have. Reported before a run and
 //! in its report; no figure depends on it.
 
+mod acts;
+
 use disksim::catalogue::Model;
 use disksim::description::Device;
 use disksim::request::SECTOR_BYTES;
@@ -9,7 +11,7 @@ use lab::disks::Models;
 use std::time::Duration;
 use study::plan::{Cell, Plan};
 use study::stack::{DATA, Level, MachineKind, Pool};
-use study::workload::{IoSpec, SyncMode, Work};
+use study::workload::{IoJob, IoSpec, SyncMode, Work};
 use study_file::describe_size;
 
 /// Random requests within less than this percentage of the disks hardly move the heads.
@@ -18,6 +20,8 @@ const SPAN_PERCENT_MIN: u64 = 1;
 const CACHED_PERCENT_MAX: f64 = 5.0;
 /// A mirror of this many disks is probably meant to be several mirrors.
 const WIDE_MIRROR_DISKS: u32 = 4;
+/// A filesystem uses some of its device itself.
+const ROOM_PERCENT: u64 = 97;
 
 /// Sentences without duplicates, in the plan's order.
 pub fn of(plan: &Plan) -> Vec<String> {
@@ -28,14 +32,8 @@ pub fn of(plan: &Plan) -> Vec<String> {
         let of_stack: Vec<String> = of_stack
             .map(|sentence| format!("`{}` {sentence}", cell.stack_label))
             .collect();
-        let of_job = match &cell.workload.work {
-            Work::Io(io) => of_job(cell, io, &models),
-            _ => Vec::new(),
-        };
-        let of_job = of_job
-            .iter()
-            .map(|sentence| format!("`{}` {sentence}", cell.workload.name));
-        for sentence in of_stack.into_iter().chain(of_job) {
+        let of_jobs = of_jobs(cell, &models).into_iter().chain(acts::of_cell(cell, &models));
+        for sentence in of_stack.into_iter().chain(of_jobs) {
             if !all.contains(&sentence) {
                 all.push(sentence);
             }
@@ -123,94 +121,186 @@ impl Disks {
     }
 }
 
-fn of_job(cell: &Cell, io: &IoSpec, models: &Models) -> Vec<String> {
-    let mut all: Vec<String> = in_memory(cell, io).into_iter().collect();
-    let Some(disks) = Disks::of(cell, models) else {
-        return all;
-    };
-    all.extend(in_drive_caches(cell, io, &disks));
-    all.extend(in_a_corner(cell, io, &disks));
-    all.extend(too_short(io, &disks));
+/// What the warnings look at: a job on the stack and the machine of a cell.
+struct OnStack<'a> {
+    cell: &'a Cell,
+    job: IoJob<'a>,
+    /// Bytes that the stack can hold, if the size of its disks is known.
+    room_bytes: Option<u64>,
+}
+
+/// The one place that every kind of workload passes.
+fn of_jobs(cell: &Cell, models: &Models) -> Vec<String> {
+    let disks = Disks::of(cell, models);
+    let room_bytes = disks
+        .as_ref()
+        .and_then(|disks| study_file::room_bytes(cell, Some(disks.model.sectors * SECTOR_BYTES)));
+    let mut all: Vec<String> = Vec::new();
+    for job in cell.workload.work.spec().jobs() {
+        let subject = match &cell.workload.work {
+            Work::Io(_) => format!("`{}`", cell.workload.name),
+            _ => format!("`{}` [{}]", cell.workload.name, job.test),
+        };
+        let on_stack = OnStack { cell, job, room_bytes };
+        let mut sentences: Vec<String> = [on_stack.in_memory(), on_stack.depth_without_effect()]
+            .into_iter()
+            .flatten()
+            .collect();
+        if let Some(disks) = &disks {
+            sentences.extend(on_stack.in_drive_caches(disks));
+            sentences.extend(on_stack.in_a_corner(disks));
+            sentences.extend(on_stack.too_short(disks));
+        }
+        all.extend(sentences.iter().map(|sentence| format!("{subject} {sentence}")));
+    }
     all
 }
 
-fn working_bytes(io: &IoSpec) -> u64 {
-    u64::from(io.jobs).saturating_mul(io.size_bytes)
-}
-
-fn in_memory(cell: &Cell, io: &IoSpec) -> Option<String> {
-    let (working, ram) = (working_bytes(io), cell.machine.ram_bytes);
-    if io.direct || io.runtime_ns.is_none() || !io.time_based || working > ram {
-        return None;
+impl OnStack<'_> {
+    fn io(&self) -> &IoSpec {
+        &self.job.io
     }
-    Some(format!(
-        "repeats {} until its runtime is over, but the machine has {} of RAM: after the first pass, data is read and \
-         overwritten in memory; make `size` larger than `ram`, or write `direct = true`",
-        describe_size(working),
-        describe_size(ram)
-    ))
-}
 
-/// Writes that return while the drives still hold them, all of which fit into the caches.
-fn in_drive_caches(cell: &Cell, io: &IoSpec, disks: &Disks) -> Option<String> {
-    let waits = io.end_fsync || io.fsync_every > 0 || io.fdatasync_every > 0 || io.sync != SyncMode::None;
-    if !io.pattern.has_writes() || !io.direct || waits {
-        return None;
+    fn working_bytes(&self) -> u64 {
+        u64::from(self.io().jobs).saturating_mul(self.io().size_bytes)
     }
-    let data = u32::try_from(disks.count).unwrap_or(u32::MAX);
-    let written = cell.stack.array.member_bytes_min(data, working_bytes(io));
-    let caches = disks.cache_bytes();
-    (written <= caches).then(|| {
-        format!(
+
+    /// Whether the stack has room for more than this, so that a larger workload can be recommended.
+    fn has_room_beyond(&self, bytes: u64) -> bool {
+        self.room_bytes.is_none_or(|room| room / 100 * ROOM_PERCENT > bytes)
+    }
+
+    /// `key = value` as the file has it that the workload is written in.
+    fn setting(&self, key: &str, value: &str) -> String {
+        match &self.cell.workload.work {
+            Work::FioFile(_) => format!("`{key}={value}`"),
+            _ => format!("`{key} = \"{value}\"`"),
+        }
+    }
+
+    fn direct(&self) -> String {
+        match &self.cell.workload.work {
+            Work::FioFile(_) => "write `direct=1`".to_owned(),
+            _ => "write `direct = true`".to_owned(),
+        }
+    }
+
+    fn in_memory(&self) -> Option<String> {
+        let (io, working, ram) = (self.io(), self.working_bytes(), self.cell.machine.ram_bytes);
+        if io.direct || io.runtime_ns.is_none() || !io.time_based || working > ram {
+            return None;
+        }
+        let mut help = Vec::new();
+        if self.has_room_beyond(ram) {
+            help.push(format!("make `{}` larger than `ram`", self.job.grows_by));
+        } else if let Some(room) = self.room_bytes {
+            help.push(format!(
+                "use less `ram`: the stack has room for {} only",
+                describe_size(room)
+            ));
+        }
+        if self.job.can_be_direct {
+            help.push(self.direct());
+        }
+        Some(format!(
+            "repeats {} until its runtime is over, but the machine has {} of RAM: after the first pass, data is {} in \
+             memory; {}",
+            describe_size(working),
+            describe_size(ram),
+            match io.sync {
+                SyncMode::None => "read and overwritten",
+                _ => "read",
+            },
+            help.join(", or ")
+        ))
+    }
+
+    /// A queue depth that fio's engine ignores.
+    fn depth_without_effect(&self) -> Option<String> {
+        let io = self.io();
+        let engine = io.ignores_depth().filter(|_| io.queue_depth > 1)?;
+        let is_named = match &self.cell.workload.work {
+            Work::FioFile(spec) => spec.sections.iter().any(|section| {
+                section.name == self.job.test && section.options.iter().any(|(name, _)| name == "ioengine")
+            }),
+            _ => true,
+        };
+        let default = if is_named { "" } else { ", its default," };
+        Some(format!(
+            "has `iodepth` {}, but fio's engine {engine}{default} keeps one request in flight, whereas `io` keeps {}; \
+             write {}",
+            io.queue_depth,
+            io.queue_depth,
+            self.setting("ioengine", "io_uring")
+        ))
+    }
+
+    /// Writes that return while the drives still hold them, all of which fit into the caches.
+    fn in_drive_caches(&self, disks: &Disks) -> Option<String> {
+        let io = self.io();
+        let waits = io.end_fsync || io.fsync_every > 0 || io.fdatasync_every > 0 || io.sync != SyncMode::None;
+        if !io.pattern.has_writes() || !io.direct || waits {
+            return None;
+        }
+        let data = u32::try_from(disks.count).unwrap_or(u32::MAX);
+        let written = self.cell.stack.array.member_bytes_min(data, self.working_bytes());
+        let caches = disks.cache_bytes();
+        if written > caches {
+            return None;
+        }
+        let larger = match self.has_room_beyond(caches) {
+            true => format!("make `{}` larger, or ", self.job.grows_by),
+            false => String::new(),
+        };
+        Some(format!(
             "writes to an area of {}, but the write caches of {} hold {}: most writes end before the data is on the \
-             media; make `size` larger, or write `end_fsync = true` without `runtime`",
-            describe_size(working_bytes(io)),
+             media; {larger}write `end_fsync = true` without `runtime`",
+            describe_size(self.working_bytes()),
             plural(disks.count),
             describe_size(caches)
-        )
-    })
-}
-
-fn in_a_corner(cell: &Cell, io: &IoSpec, disks: &Disks) -> Option<String> {
-    if !io.pattern.is_random() || !disks.has_heads() {
-        return None;
+        ))
     }
-    let array = &cell.stack.array;
-    let disk_bytes = disks.model.sectors * SECTOR_BYTES;
-    let used = array
-        .member_size_bytes
-        .map_or(disk_bytes, |bytes| bytes.min(disk_bytes));
-    let redundant = array.member_bytes_min(u32::try_from(disks.count).ok()?, 1 << 20);
-    let span = ((u128::from(used) * u128::from(disks.count)) << 20) / u128::from(redundant.max(1));
-    let (span, working) = (u64::try_from(span).ok()?, working_bytes(io));
-    (working < span / 100 * SPAN_PERCENT_MIN).then(|| {
-        format!(
-            "seeks within {}, {:.2} % of the {} of {}: seeks are much shorter than on a disk in use; write \
-             `size = \"{}\"` or more",
-            describe_size(working),
-            working as f64 / span as f64 * 100.0,
-            describe_size(span),
-            plural(disks.count),
-            study_file::format_size((span / 100 / u64::from(io.jobs.max(1))).next_power_of_two())
-        )
-    })
-}
 
-/// Random writes that are timed before the write caches are full.
-fn too_short(io: &IoSpec, disks: &Disks) -> Option<String> {
-    let runtime = Duration::from_nanos(io.runtime_ns?).as_secs_f64();
-    if !io.direct || !io.pattern.has_writes() || !io.pattern.is_random() || disks.cache_bytes() == 0 {
-        return None;
+    fn in_a_corner(&self, disks: &Disks) -> Option<String> {
+        let io = self.io();
+        if !io.pattern.is_random() || !disks.has_heads() {
+            return None;
+        }
+        let (span, working) = (self.room_bytes?, self.working_bytes());
+        let least = (span / 100 * SPAN_PERCENT_MIN / u64::from(io.jobs.max(1))).next_power_of_two();
+        let size = study_file::format_size(least);
+        let larger = match self.job.grows_by {
+            "files" | "records" => format!("use more `{}`", self.job.grows_by),
+            key => format!("write {} or more", self.setting(key, &size)),
+        };
+        (working < span / 100 * SPAN_PERCENT_MIN).then(|| {
+            format!(
+                "seeks within {}, {:.2} % of the {} of {}: seeks are much shorter than on a disk in use; {larger}",
+                describe_size(working),
+                working as f64 / span as f64 * 100.0,
+                describe_size(span),
+                plural(disks.count),
+            )
+        })
     }
-    let drain = disksim::show::drain_ms(&disks.model).ok()? / 1e3;
-    let ramp = Duration::from_nanos(io.ramp_ns).as_secs_f64();
-    (ramp < drain && drain > runtime * CACHED_PERCENT_MAX / 100.0).then(|| {
-        format!(
-            "runs for {runtime} s, but each disk needs {drain:.1} s to empty its full write cache: data that is \
-             only in the caches counts as written; write `ramp_time = \"{:.0}s\"`",
-            drain.ceil()
-        )
-    })
+
+    /// Random writes that are timed before the write caches are full.
+    fn too_short(&self, disks: &Disks) -> Option<String> {
+        let io = self.io();
+        let runtime = Duration::from_nanos(io.runtime_ns?).as_secs_f64();
+        if !io.direct || !io.pattern.has_writes() || !io.pattern.is_random() || disks.cache_bytes() == 0 {
+            return None;
+        }
+        let drain = disksim::show::drain_ms(&disks.model).ok()? / 1e3;
+        let ramp = Duration::from_nanos(io.ramp_ns).as_secs_f64();
+        (ramp < drain && drain > runtime * CACHED_PERCENT_MAX / 100.0).then(|| {
+            format!(
+                "runs for {runtime} s, but each disk needs {drain:.1} s to empty its full write cache: data that is \
+                 only in the caches counts as written; write {}",
+                self.setting("ramp_time", &format!("{:.0}s", drain.ceil()))
+            )
+        })
+    }
 }
 
 fn plural(disks: u64) -> String {
@@ -269,5 +359,98 @@ mod tests {
         ] {
             assert_eq!(warnings(count, fs), [""; 0], "{count} {fs}");
         }
+    }
+
+    /// Warnings of a study with this array and this workload, in a folder with this job file.
+    fn of_workload(array: &str, workload: &str, job_file: &str) -> Vec<String> {
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::write(folder.path().join("job.fio"), job_file).expect("a job file");
+        let known = study_file::Known {
+            folder: Some(folder.path().to_owned()),
+            ..study_file::Known::default()
+        };
+        let study = format!(
+            "ram = \"256M\"\n[disks]\nmodel = \"wd-500gb-2007\"\ncount = 4\n[[stack]]\narray = {{ {array} }}\n\
+             [[workload]]\nname = \"w\"\n{workload}\n"
+        );
+        of(&study_file::read(&study, "a.toml", &known).expect("a study"))
+    }
+
+    /// Issue 39, A3.
+    #[test]
+    fn a_job_file_does_not_bypass_the_warnings_of_its_job() {
+        let array = "level = 5, bitmap = \"none\"";
+        let direct = of_workload(
+            array,
+            "fio = { rw = \"randrw\", size = \"64M\", direct = true, iodepth = 8, runtime = \"9s\" }",
+            "",
+        );
+        let job = "rw=randrw\nbs=4k\nsize=64m\ndirect=1\niodepth=8\nruntime=9\ntime_based\n";
+        let of_file = of_workload(
+            array,
+            "fio_file = \"job.fio\"",
+            &format!("[mix]\n{job}ioengine=libaio\n"),
+        );
+        let same: Vec<String> = direct
+            .iter()
+            .map(|sentence| {
+                let sentence = sentence
+                    .replace("`w` ", "`w` [mix] ")
+                    .replace(" = \"", "=")
+                    .replace("\"`", "`");
+                sentence.replace("direct = true", "direct=1")
+            })
+            .collect();
+        assert!(direct.len() >= 2, "{direct:?}");
+        assert_eq!(of_file, same);
+        let no_engine = of_workload(array, "fio_file = \"job.fio\"", &format!("[mix]\n{job}")).concat();
+        assert!(
+            no_engine.contains("`iodepth` 8, but fio's engine psync, its default, keeps one request in flight"),
+            "{no_engine}"
+        );
+    }
+
+    #[test]
+    fn every_kind_of_random_reads_is_warned_of_its_short_seeks() {
+        let array = "level = 5, bitmap = \"none\"";
+        for (workload, help) in [
+            ("bonnie = { size = \"1G\" }", "write `size = \"16G\"` or more"),
+            (
+                "iozone = { file = \"64M\", tests = [\"random-read\"] }",
+                "write `file = \"16G\"` or more",
+            ),
+            (
+                "server = { tests = [\"mixed\"], files = 100, size = \"4K\" }",
+                "use more `files`",
+            ),
+        ] {
+            let said = of_workload(array, workload, "").join("\n");
+            assert!(
+                said.contains("seeks are much shorter") && said.contains(help),
+                "{workload}: {said}"
+            );
+        }
+    }
+
+    /// Issue 39, A5: "write `size = 256G`" for an array of 3 GiB.
+    #[test]
+    fn no_warning_asks_for_more_than_the_array_holds() {
+        let random = |array: &str, rest: &str| {
+            let workload = format!("io = {{ rw = \"randrw\", size = \"16M\", runtime = \"60s\", {rest} }}");
+            of_workload(array, &workload, "").join("\n")
+        };
+        let small = "level = 5, size = \"1G\", bitmap = \"none\"";
+        let said = random(small, "direct = true");
+        assert!(
+            said.contains("0.52 % of the 3 GiB") && said.contains("`size = \"32M\"`"),
+            "{said}"
+        );
+        // 192 MiB are less than the 256 MiB of RAM.
+        let said = random("level = 5, size = \"64M\", bitmap = \"none\"", "direct = false");
+        assert!(
+            said.contains("use less `ram`: the stack has room for 192 MiB only, or write `direct = true`"),
+            "{said}"
+        );
+        assert!(!said.contains("larger than `ram`"), "{said}");
     }
 }

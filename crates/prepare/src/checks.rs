@@ -2,9 +2,10 @@
 
 use crate::Error;
 use study::Shard;
-use study::plan::{Cell, Plan, Trial};
+use study::plan::{Cell, LeftOut, Plan, Trial};
 use study::stack::{DATA, MachineKind};
 use study::workload::{Work, WorkloadSpec};
+use tools::MissingTools;
 
 /// On a host, before anything is touched.
 pub fn refuse_power_cuts(plan: &Plan) -> Result<(), Error> {
@@ -61,6 +62,52 @@ pub fn add_control(asked: Option<bool>, machine: MachineKind, plan: &mut Plan) {
         ),
         None => (),
     }
+}
+
+/// Leaves out the cells of which programs are not installed, so that the others are measured. Unless nothing would be
+/// left, which is an error of the study.
+pub fn leave_out_missing(plan: &mut Plan, machine: MachineKind) {
+    let missing: Vec<Option<MissingTools>> = plan.cells.iter().map(|cell| missing_of(cell, machine)).collect();
+    if missing.iter().all(Option::is_some) {
+        return;
+    }
+    let mut told: Vec<String> = Vec::new();
+    let mut kept = Vec::new();
+    for (cell, missing) in std::mem::take(&mut plan.cells).into_iter().zip(missing) {
+        let Some(missing) = missing else {
+            kept.push(cell);
+            continue;
+        };
+        let reason = missing.to_string();
+        if !told.contains(&reason) {
+            log::warn!("cells are left out: {reason}");
+            told.push(reason.clone());
+        }
+        plan.left_out.push(LeftOut {
+            axes: cell.axes,
+            reason,
+        });
+    }
+    plan.cells = kept;
+}
+
+/// The programs that the trials of a cell call and that this machine lacks.
+pub fn missing_of(cell: &Cell, machine: MachineKind) -> Option<MissingTools> {
+    let trial = Trial {
+        cell: cell.clone(),
+        index: 0,
+        seed: 0,
+    };
+    let mut wanted = match machine {
+        MachineKind::Lab => trial::tools_needed(&trial, trial::Teardown::None),
+        MachineKind::Host | MachineKind::Foreign => trial::tools_needed(&trial, trial::Teardown::Full),
+    };
+    if machine == MachineKind::Lab {
+        wanted.retain(|tool| !tool.is_carried());
+    }
+    wanted.sort_unstable();
+    wanted.dedup();
+    tools::Tools::find(&wanted).err()
 }
 
 /// Every program that some trial will call.

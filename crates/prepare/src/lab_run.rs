@@ -13,7 +13,7 @@ use std::path::Path;
 use study::plan::Plan;
 
 /// Fraction of the free memory that the contents of simulated disks may use before they go to a file: 1/2.
-const MEMORY_SHARE: u64 = 2;
+pub(crate) const MEMORY_SHARE: u64 = 2;
 
 /// Fraction of the free memory that guests do not get: 1/8.
 const RESERVE_SHARE: u64 = 8;
@@ -45,7 +45,7 @@ fn check_kernels(plan: &Plan, cache: &Cache) -> Result<(), Error> {
 }
 
 /// For each cell the smallest kernel that supports its stack.
-fn kernels_of(plan: &Plan) -> BTreeSet<KernelName> {
+pub(crate) fn kernels_of(plan: &Plan) -> BTreeSet<KernelName> {
     plan.cells
         .iter()
         .map(|cell| KernelName::of(&cell.machine, &cell.stack))
@@ -140,7 +140,7 @@ impl MemoryShare {
 }
 
 /// What programs can get without swapping, on this machine and in this process's control group.
-fn free_memory_bytes() -> u64 {
+pub(crate) fn free_memory_bytes() -> u64 {
     let meminfo = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let available = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
     let kib = available.and_then(|rest| rest.split_whitespace().next()?.parse::<u64>().ok());

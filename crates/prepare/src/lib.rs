@@ -15,6 +15,7 @@ pub mod load_study;
 mod loop_files;
 pub mod needs;
 pub mod own_models;
+pub mod run_cost;
 
 pub use error::Error;
 pub use host_run::PreparedHost;

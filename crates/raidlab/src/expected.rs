@@ -87,6 +87,9 @@ pub enum ExpectedError {
     #[error("{0}")]
     Machine(#[source] io::Error),
 
+    #[error("`{0}` is ambiguous: {1}")]
+    AmbiguousModel(String, String),
+
     // Work in progress could not be completed.
     #[error("{0}")]
     Simulation(String),
@@ -140,7 +143,8 @@ impl ExpectedError {
             | Self::LongScript { .. }
             | Self::File(_)
             | Self::NoKernelTree { .. }
-            | Self::NameOfVersion { .. } => EXIT_INPUT,
+            | Self::NameOfVersion { .. }
+            | Self::AmbiguousModel(..) => EXIT_INPUT,
             Self::Output(error) => output_exit(error),
             Self::Prepare(error) => prepare_exit(error),
             Self::Results(error) => match error {

@@ -36,6 +36,12 @@ impl Signals {
             if count >= SIGNALS_MAX || !session_began {
                 std::process::exit(i32::from(EXIT_INTERRUPTED));
             }
+            if count == 1 {
+                say(
+                    "raidlab: interrupted: the running trials are being stopped and rolled back; those that have ended are \
+                     stored",
+                );
+            }
             if count + 1 == SIGNALS_MAX {
                 say(
                     "raidlab: rolling back the interrupted trial; one more signal stops this and leaves the \

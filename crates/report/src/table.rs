@@ -279,6 +279,7 @@ fn notes(input: &Input, workloads: &[WorkloadResults]) -> Vec<String> {
         notes.push(format!("{} excluded by a failed guard", count(excluded, "sample")));
     }
     notes.extend(words::processor_notes(input));
+    notes.extend(words::rebuild::note(input));
     notes.extend(words::device_time::note(input));
     notes.extend(words::control::note(input).map(|note| format!("A/A control: {note}")));
     notes

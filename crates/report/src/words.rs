@@ -10,6 +10,7 @@ pub(crate) mod device_time;
 pub(crate) mod figure;
 pub(crate) mod power_cut;
 mod processor;
+pub(crate) mod rebuild;
 mod stack;
 pub(crate) mod verdict;
 pub(crate) mod warnings;

@@ -39,4 +39,4 @@ pub use setup::stack::Stack;
 pub use setup::undo::{Undoing, undo};
 pub use setup::up::{down, remount, up};
 pub use simulated::{DryRunOn, Simulated};
-pub use timeline::{Timeline, tools_of_acts, write_known_file};
+pub use timeline::{ActsAndTests, Timeline, tools_of_acts, write_known_file};

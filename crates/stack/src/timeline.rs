@@ -36,8 +36,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
-use study::act::{Act, ActKind, Due};
-use study::event::{Event, Guard};
+use study::act::{Act, ActKind, CORRUPTIONS, Due};
+use study::event::Event;
 use study::phase::Phases;
 use study::stack::StackSpec;
 use tools::{Tool, Tools};
@@ -64,6 +64,13 @@ pub struct Timeline {
     phases: Arc<Phases>,
 }
 
+/// The acts of a cell, and the tests of the workload during which they are done.
+#[derive(Clone, Copy, Debug)]
+pub struct ActsAndTests<'a> {
+    pub acts: &'a [Act],
+    pub tests: &'a [String],
+}
+
 /// The results of the thread.
 struct Outcome {
     events: Vec<Event>,
@@ -77,7 +84,7 @@ impl Timeline {
         stack: &Stack,
         spec: &StackSpec,
         disks: u32,
-        acts: &[Act],
+        ActsAndTests { acts, tests }: ActsAndTests<'_>,
         check: Box<dyn DiskCheck + Send>,
         trial_began: Instant,
     ) -> Result<Self, Cause> {
@@ -99,6 +106,7 @@ impl Timeline {
             work_ended: Arc::clone(&work_ended),
             progress: Arc::clone(&progress),
             may_begin_until: None,
+            tests: tests.to_vec(),
             observer: Observer::new(manager, tools, check, Arc::clone(&phases), trial_began),
         };
         let acts = acts.to_vec();
@@ -154,6 +162,8 @@ struct Run {
     progress: Arc<AtomicU8>,
     /// The deadline for the manager to start the last requested operation, if it has not started.
     may_begin_until: Option<Instant>,
+    /// The workload's tests.
+    tests: Vec<String>,
     observer: Observer,
 }
 
@@ -272,18 +282,26 @@ impl Run {
         self.look()
     }
 
+    /// An act after the work's end leaves what was measured before it right: it only takes from the tests of the whole
+    /// work, which were to include it, and from what it begins itself (`Observer`).
     fn report(&mut self, act: &Act, in_time: bool, note: &str) {
-        let detail = match in_time {
-            true if !note.is_empty() => format!("{act}: {note}"),
-            true => act.to_string(),
-            false => format!("{act}: the workload had ended before it; use an earlier time or a longer workload"),
+        if in_time {
+            let detail = match note.is_empty() {
+                true => act.to_string(),
+                false => format!("{act}: {note}"),
+            };
+            self.observer.guard("act", None, true, detail);
+            return;
+        }
+        self.observer.too_late();
+        let detail = format!("{act}: the workload had ended before it; use an earlier time or a longer workload");
+        let own = match act.kind {
+            ActKind::Corrupt => CORRUPTIONS.get(self.corruptions.len().saturating_sub(1)).copied(),
+            _ => None,
         };
-        self.observer.event(Event::Guard(Guard {
-            name: "act".to_owned(),
-            test: None,
-            passed: in_time,
-            detail,
-        }));
+        for test in self.tests.iter().map(String::as_str).chain(own) {
+            self.observer.guard("act", Some(test), false, detail.clone());
+        }
     }
 
     /// The plan has checked that enough members are left if all rebuilds have ended.

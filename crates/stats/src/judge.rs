@@ -140,11 +140,12 @@ pub fn judge_part(plan: &Plan, measurements: &[Measurement], all_stacks: usize) 
     let mut by_workload = by_workload(plan, measurements);
     let workloads = plan.workload_names().into_iter().filter_map(|name| {
         let stacks = stacks(plan, name);
+        let paced = is_paced(plan, name);
         let of_workload = by_workload.remove(name).unwrap_or_default();
         let tests = distinct(of_workload.iter().map(|one| one.entry.test.as_str()));
         let (tests, counts): (Vec<_>, Vec<_>) = tests
             .into_iter()
-            .map(|test| judge_test(&stacks, &of_workload, test, alpha))
+            .map(|test| judge_test(&stacks, &of_workload, test, alpha, paced))
             .filter(|test| !test.is_only_cost())
             .partition(|test| test.headline().metric.better() != Better::Neither);
         (!of_workload.is_empty()).then(|| WorkloadResults {
@@ -203,14 +204,20 @@ fn stacks<'a>(plan: &'a Plan, workload: &str) -> Vec<Stack<'a>> {
     plan.stack_labels().into_iter().map(of_label).collect()
 }
 
-fn judge_test(stacks: &[Stack<'_>], of_workload: &[&Measurement], test: &str, alpha: Alpha) -> TestResults {
+fn judge_test(
+    stacks: &[Stack<'_>],
+    of_workload: &[&Measurement],
+    test: &str,
+    alpha: Alpha,
+    paced: bool,
+) -> TestResults {
     let of_test: Vec<&Measurement> = of_workload
         .iter()
         .copied()
         .filter(|one| one.entry.test == test)
         .collect();
     let mut metrics = distinct(of_test.iter().map(|one| one.entry.metric));
-    let first = headline(&metrics);
+    let first = leading(&metrics, paced);
     // A stable sort: the others keep their order.
     metrics.sort_by_key(|&metric| Some(metric) != first);
     TestResults {
@@ -261,6 +268,25 @@ fn judge_measure(stacks: &[Stack<'_>], of_test: &[&Measurement], metric: Metric,
         ranking: rank_among(&values, metric.better(), alpha.of_differences, alpha.all_stacks),
         rows,
     }
+}
+
+/// Whether a workload's rate is set by the study, so that only the latencies of stacks differ.
+pub(crate) fn is_paced(plan: &Plan, workload: &str) -> bool {
+    let mut cells = plan.cells.iter().filter(|cell| cell.workload.name == workload);
+    cells.any(|cell| {
+        let jobs = cell.workload.work.spec().jobs();
+        !jobs.is_empty()
+            && jobs
+                .iter()
+                .all(|job| job.io.rate_iops.is_some() || job.io.rate_bytes_s.is_some())
+    })
+}
+
+/// The metric that tables show first: the main one, or the latency where the study sets the rate, because throughput is
+/// then that rate wherever the stack keeps up.
+pub(crate) fn leading(of_test: &[Metric], paced: bool) -> Option<Metric> {
+    let latency = Some(Metric::LatencyP99).filter(|latency| paced && of_test.contains(latency));
+    latency.or_else(|| headline(of_test))
 }
 
 /// The main metric of a test: a known one, or the first with a direction; `None` if there are only counts and CPU

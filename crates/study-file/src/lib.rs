@@ -23,6 +23,11 @@ pub use read::read;
 pub use syntax::diagnostic::{Diagnostic, Diagnostics};
 pub use syntax::unit::{describe_size, format_size};
 
+/// Bytes that a cell's stack can hold, from the capacity of one disk; unknown if the array cannot be built.
+pub fn room_bytes(cell: &study::plan::Cell, disk_bytes: Option<u64>) -> Option<u64> {
+    rules::stack::room_bytes(&cell.machine, &cell.stack, disk_bytes)
+}
+
 /// The table of all keys.
 pub mod key {
     pub use crate::schema::key::*;

@@ -88,6 +88,18 @@ impl<'a> Point<'a> {
         *self.get(name) == Value::Broken
     }
 
+    /// Whether the axis has other values than this one.
+    pub fn has_others(&self, name: &str) -> bool {
+        let axis = self.axes.iter().find(|axis| axis.name == name);
+        axis.is_some_and(|axis| axis.values.iter().any(|given| given.value != *self.get(name)))
+    }
+
+    /// Whether it is the first value of the axis.
+    pub fn is_first(&self, name: &str) -> bool {
+        let at = self.axes.iter().position(|axis| axis.name == name);
+        at.is_none_or(|at| self.picks[at] == 0)
+    }
+
     pub fn has_broken(&self) -> bool {
         self.axes
             .iter()

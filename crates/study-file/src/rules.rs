@@ -9,4 +9,5 @@ pub(crate) mod integrity;
 pub(crate) mod lvm;
 pub(crate) mod many_devices;
 pub(crate) mod md;
+pub(crate) mod memory;
 pub(crate) mod stack;

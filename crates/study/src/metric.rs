@@ -35,6 +35,7 @@ pub enum Unit {
     Iops,
     /// Bonnie++'s seeks per second: each is a read, some followed by a write.
     SeeksPerSecond,
+    Hours,
     Seconds,
     Milliseconds,
     Nanoseconds,
@@ -48,11 +49,12 @@ pub enum Unit {
 }
 
 impl Unit {
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::MebibytesPerSecond,
         Self::FilesPerSecond,
         Self::Iops,
         Self::SeeksPerSecond,
+        Self::Hours,
         Self::Seconds,
         Self::Milliseconds,
         Self::Nanoseconds,
@@ -69,6 +71,7 @@ impl Unit {
             Self::FilesPerSecond => "files/s",
             Self::Iops => "IOPS",
             Self::SeeksPerSecond => "seeks/s",
+            Self::Hours => "h",
             Self::Seconds => "s",
             Self::Milliseconds => "ms",
             Self::Nanoseconds => "ns",
@@ -182,6 +185,8 @@ metrics! {
     StaleParity = "stale_parity", States, Lower;
     /// From the act that started it (adding or replacing a disk, or a failure with a spare) until md finished.
     TimeToRebuild = "time_to_rebuild", Seconds, Lower;
+    /// The same for the whole disk, from the rate of the rebuild and the rates of the disk's zones.
+    TimeToRebuildDisk = "time_to_rebuild_disk", Hours, Lower;
     /// Used size of a member divided by the time in which md rebuilt it.
     RebuildRate = "rebuild_rate", MebibytesPerSecond, Higher;
     /// From a member's failure until no member was missing.
@@ -215,11 +220,12 @@ metrics! {
 impl Metric {
     /// Metrics for the speed of a test, the most important first. They are views of one measurement, so only one of
     /// them is ranked.
-    pub const HEADLINES: [Self; 5] = [
+    pub const HEADLINES: [Self; 6] = [
         Self::Throughput,
         Self::Iops,
         Self::Seeks,
         Self::FilesPerSecond,
+        Self::TimeToRebuildDisk,
         Self::Duration,
     ];
 

@@ -2,18 +2,23 @@
 
 mod bonnie;
 mod fio_file;
+mod fio_value;
 mod imported;
 mod io;
 mod iozone;
+mod job;
 mod power_cut;
 mod server;
 mod tree;
 
 pub use bonnie::{BONNIE_FILE_TESTS, BONNIE_TESTS, BonnieSpec};
 pub use fio_file::{FioFileSpec, FioSection};
+pub use fio_value::{fio_bytes, fio_nanoseconds};
 pub use imported::ImportedSpec;
 pub use io::{BufferFill, BufferSpec, IoEngine, IoPattern, IoSpec, SyncMode};
 pub use iozone::{IozoneEngine, IozoneSpec, IozoneTest};
+pub use job::IoJob;
+use job::REQUEST_BYTES;
 pub use power_cut::{POWER_CUT_TESTS, PowerCutSpec, Survivors};
 pub use server::{ServerSpec, ServerTest};
 pub use tree::{Collection, SizeSpec, TreeSpec, TreeTest};
@@ -53,6 +58,10 @@ pub enum Work {
 pub trait WorkSpec {
     /// Its tests in order, as named in samples and claims.
     fn tests(&self) -> Vec<&str>;
+
+    /// The reads and writes of its tests. Without a default: no kind of workload may escape the warnings and guards
+    /// by which figures are judged. Empty only if nothing of it is timed.
+    fn jobs(&self) -> Vec<IoJob<'_>>;
 
     /// Why it cannot run on a raw device; `None` if it can.
     fn needs_files(&self) -> Option<&'static str>;

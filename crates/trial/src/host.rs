@@ -1,6 +1,6 @@
 //! The workload's host: implemented by the stack that the workload uses.
 
-use stack::{Context, DiskCounters, Quiesce, Stack, Tested, Timeline};
+use stack::{ActsAndTests, Context, DiskCounters, Quiesce, Stack, Tested, Timeline};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -18,6 +18,8 @@ pub struct StackHost<'a, 'c> {
     pub compresses: bool,
     /// The acts, until they start with the first measured work.
     pub acts: &'a [Act],
+    /// Names of the workload's tests.
+    pub tests: &'a [String],
     pub has_acts: bool,
     /// The acts left the array without a member.
     pub degraded: bool,
@@ -109,6 +111,10 @@ impl Host for StackHost<'_, '_> {
     fn begin_acts(&mut self) -> Result<(), HostError> {
         let acts = std::mem::take(&mut self.acts);
         if !acts.is_empty() {
+            let acts = ActsAndTests {
+                acts,
+                tests: self.tests,
+            };
             let check = self.context.access.check.for_acts().map_err(stack::Cause::State)?;
             let timeline = Timeline::begin(self.stack, self.spec, self.disks, acts, check, self.context.began)?;
             self.timeline = Some(timeline);

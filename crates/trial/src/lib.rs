@@ -218,6 +218,14 @@ fn work(trial: &Trial, stack: &Stack, context: &mut Context<'_>) -> Result<bool,
     let disks = trial.cell.machine.group(DATA).map_or(1, |group| group.count);
     let by_mount = |option: &String| option.starts_with("compress");
     let compresses = spec.filesystem.compresses() || spec.mount_options.iter().any(by_mount);
+    let tests: Vec<String> = trial
+        .cell
+        .workload
+        .work
+        .tests()
+        .into_iter()
+        .map(str::to_owned)
+        .collect();
     let mut host = StackHost {
         stack,
         context,
@@ -227,6 +235,7 @@ fn work(trial: &Trial, stack: &Stack, context: &mut Context<'_>) -> Result<bool,
         ram_bytes: trial.cell.machine.ram_bytes,
         counted: [None, None],
         acts: &trial.cell.acts,
+        tests: &tests,
         has_acts: !trial.cell.acts.is_empty(),
         timeline: None,
         degraded: false,

@@ -18,7 +18,7 @@ const TITLE_CHARS_MAX: usize = 200;
 /// They separate the parts of labels, filters and paths.
 const SEPARATORS: &str = "|,=<>~/`\"";
 /// A seek may be measured as shorter than one over fewer cylinders, but not as less than this fraction of it.
-const SHORTER_SEEK_MIN: f64 = 0.5;
+pub(crate) const SHORTER_SEEK_MIN: f64 = 0.5;
 const WRITES_MAX: u32 = 100_000;
 
 /// Checks that need no description of the disk.

@@ -3,7 +3,7 @@
 use super::drive::{buffer_keys, overhead_keys, queue_keys, write_cache_keys};
 use super::layout::{self, layout_keys};
 use super::reader::Reader;
-use super::seek::seek_keys;
+use super::seek::{seek_keys, without_impossible};
 use super::syntax::{At, Block, Sources};
 use crate::catalogue::format::{Disk, Figure, InterfaceKeys, LayoutKeys, ModelFile, Sure};
 use std::format;
@@ -145,7 +145,12 @@ fn disk(specs: &mut Reader, model: &Block, bus: &BusTimes, source: &str) -> Opti
         block: &mechanics,
         sources: model.sources,
     };
-    let seek = seek_keys(&mut mechanics);
+    let mut seek = seek_keys(&mut mechanics)?;
+    let cylinders = layout.zones.iter().map(|zone| zone.cylinders.1.saturating_add(1)).max();
+    let of_seek = match without_impossible(&mut seek, cylinders.unwrap_or(0)) {
+        None => source.to_string(),
+        Some(left_out) => format!("{source}; without {left_out}"),
+    };
     let rpm = mechanics.number("Rotation speed (in rpms)", 60.0, 100_000.0);
     let head_switch_ms = mechanics.ms("Head switch time");
     let write_settle_ms = mechanics.number("Add. write settling delay", -60_000.0, 60_000.0);
@@ -164,7 +169,7 @@ fn disk(specs: &mut Reader, model: &Block, bus: &BusTimes, source: &str) -> Opti
         layout: Some(Figure::new(layout, Sure::Measured, source)),
         sustained_mb_s: None,
         track_mb_s: None,
-        seek: Figure::new(seek?, Sure::Measured, source),
+        seek: Figure::new(seek, Sure::Measured, &of_seek),
         head_switch_ms: Figure::new(head_switch_ms, Sure::Measured, source),
         write_settle_ms: Figure::new(write_settle_ms, Sure::Measured, source),
         interface: Figure::new(interface, Sure::Unverified, FREE_INTERFACE),

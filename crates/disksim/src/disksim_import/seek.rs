@@ -3,8 +3,9 @@
 use super::reader::Reader;
 use super::syntax::{At, Sources};
 use crate::catalogue::format::SeekKeys;
+use crate::catalogue::sound::SHORTER_SEEK_MIN;
 use std::format;
-use std::string::ToString;
+use std::string::{String, ToString};
 use std::vec::Vec;
 
 /// The seek curve of a `dm_mech_g1` block, in any form.
@@ -91,6 +92,22 @@ pub(super) fn seek_keys(mechanics: &mut Reader) -> Option<SeekKeys> {
             None
         }
     }
+}
+
+/// Leaves out measured seeks that a model cannot have, and names them: DiskSim's own files have a seek over as many
+/// cylinders as the disk has (dec_rz26), and one with a digit missing (ibm18es).
+pub(super) fn without_impossible(keys: &mut SeekKeys, cylinders: u32) -> Option<String> {
+    let SeekKeys::Points { points } = keys else { return None };
+    let (mut left_out, mut longest_ms) = (Vec::new(), 0.0);
+    points.retain(|&(distance, ms)| {
+        let is_possible = distance < cylinders && ms >= longest_ms * SHORTER_SEEK_MIN;
+        match is_possible {
+            true => longest_ms = f64::max(longest_ms, ms),
+            false => left_out.push(format!("{ms} ms over {distance} cylinders")),
+        }
+        is_possible
+    });
+    (!left_out.is_empty()).then(|| left_out.join(", "))
 }
 
 /// Single-cylinder, average and full-stroke seek times.

@@ -46,6 +46,25 @@ fn a_disk_is_read_and_survives_our_format() {
     assert_eq!(disk.layout.zones[0].slips, [77]);
 }
 
+/// Issue 39, C16: DiskSim's dec_rz26 has a seek over as many cylinders as the disk has, and its ibm18es one of 1.026 ms
+/// between 7.373 and 7.733.
+#[test]
+fn a_seek_that_no_disk_has_does_not_refuse_disksims_own_file() {
+    let mut files = files();
+    let seek = "1, 1.0\n10, 7.0\n50, 1.0\n100, 5.5\n200, 7.5\n";
+    files.insert("small.seek", seek.to_string());
+    let text = to_toml(&read(&files).unwrap_or_else(|e| panic!("{e}"))).expect("it can be written");
+    let model = Model::parse("small.toml", &text).unwrap_or_else(|e| panic!("{e}"));
+    let crate::description::Device::Mechanical(disk) = &model.device else {
+        panic!("it has platters")
+    };
+    assert_eq!(disk.seek.len(), 3);
+    assert!(
+        text.contains("without 1 ms over 50 cylinders, 7.5 ms over 200 cylinders"),
+        "{text}"
+    );
+}
+
 #[test]
 #[expect(clippy::too_many_lines, reason = "it is a table of cases")]
 fn errors_have_places() {

@@ -13,7 +13,7 @@ use study::event::{Guard, Sample};
 use study::metric::Metric;
 use study::plan::Trial;
 use study::stack::{DATA, DiskGroup};
-use study::workload::Work;
+use study::workload::{IoJob, Work};
 
 /// The name of the guard.
 pub const GUARD: &str = "disk-bound";
@@ -24,12 +24,13 @@ const ALLOWANCE: f64 = 1.05;
 const MEBIBYTE: f64 = (1 << 20) as f64;
 
 /// Bounds of throughput in MiB/s, without copies and parity.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct DiskBound {
     read: f64,
     write: f64,
     disks: u32,
-    requests: Option<RequestBound>,
+    /// By test.
+    requests: Vec<(String, RequestBound)>,
 }
 
 impl DiskBound {
@@ -45,7 +46,7 @@ impl DiskBound {
         {
             return None;
         }
-        let (mut read, mut write, mut disks, mut requests) = (0.0, 0.0, 0, None);
+        let (mut read, mut write, mut disks, mut requests) = (0.0, 0.0, 0, Vec::new());
         for group in &cell.machine.disks {
             let rates = rates(group, models)?;
             let count = f64::from(group.count);
@@ -59,7 +60,12 @@ impl DiskBound {
             disks += group.count;
             if group.name == DATA {
                 let model = models.find(group).ok()?;
-                requests = RequestBound::of(trial, &model.device, written);
+                let jobs = cell.workload.work.spec().jobs().into_iter();
+                let bound = |job: IoJob<'_>| {
+                    let bound = RequestBound::of(cell, &job.io, &model.device, written)?;
+                    Some((job.test.to_owned(), bound))
+                };
+                requests = jobs.filter_map(bound).collect();
             }
         }
         Some(Self {
@@ -114,7 +120,7 @@ impl DiskBound {
 
     /// The guard of a test with more random requests per second than the disks can serve.
     fn judge_requests(&self, sample: &Sample, verb: &str) -> Option<Guard> {
-        let bound = self.requests?;
+        let (_, bound) = self.requests.iter().find(|(test, _)| sample.test.name() == test)?;
         let per_s = sample.value * MEBIBYTE / bound.block_bytes as f64;
         let most = bound.most(per_s)?;
         if per_s <= most {

@@ -15,8 +15,10 @@ const TAIL_LINES: usize = 15;
 /// Progress of a build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
-    /// Waiting for another raidlab that builds a kernel.
-    Waiting,
+    /// Waiting for another raidlab that builds a kernel: its process, if known.
+    Waiting {
+        pid: Option<u32>,
+    },
     Unpacking,
     Copying,
     Configuring,

@@ -12,7 +12,11 @@ use etcetera::base_strategy::{BaseStrategy, Xdg};
 use rustix::fs::{FlockOperation, Mode, OFlags};
 use std::collections::BTreeSet;
 use std::fs::File;
+use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
+
+/// A process's number has fewer digits.
+const PID_BYTES_MAX: u64 = 32;
 
 /// The user's cache of kernels.
 #[derive(Clone, Debug)]
@@ -267,12 +271,18 @@ impl Cache {
         // Under this name may be a pipe, which would be waited for, or a link to a file of others.
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let lock = rustix::fs::open(&path, flags, Mode::from_raw_mode(0o644)).map(File::from);
-        let lock = lock.map_err(|error| io_error("cannot create", &path)(error.into()))?;
+        let mut lock = lock.map_err(|error| io_error("cannot create", &path)(error.into()))?;
         if rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
-            progress(Progress::Waiting);
+            progress(Progress::Waiting { pid: holder(&path) });
             rustix::fs::flock(&lock, FlockOperation::LockExclusive)
                 .map_err(|error| io_error("cannot lock", &path)(error.into()))?;
         }
+        // Its number, for those who wait.
+        let written = lock
+            .set_len(0)
+            .and_then(|()| lock.rewind())
+            .and_then(|()| writeln!(lock, "{}", std::process::id()));
+        written.map_err(io_error("cannot write", &path))?;
         Ok(lock)
     }
 
@@ -287,6 +297,15 @@ impl Cache {
     fn kernel_folder(&self, name: &KernelName, key: &str) -> PathBuf {
         self.kernels().join(format!("{name}-{key}"))
     }
+}
+
+/// The process that wrote its number into the lock file.
+fn holder(lock: &Path) -> Option<u32> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = rustix::fs::open(lock, flags, Mode::empty()).map(File::from).ok()?;
+    let mut said = String::new();
+    file.take(PID_BYTES_MAX).read_to_string(&mut said).ok()?;
+    said.trim().parse().ok()
 }
 
 /// Where a package puts kernels for a program: /usr/lib/raidlab/kernels for /usr/bin/raidlab.
@@ -322,6 +341,23 @@ mod tests {
             "sha256": "{sha256}", "path": "/usr/lib/raidlab/kernels/linux"}}"#
         );
         std::fs::write(folder.join("kernel.json"), record).expect("a file");
+    }
+
+    /// Issue 39, C13: it waited for somebody.
+    #[test]
+    fn a_build_that_waits_says_for_whom() {
+        let root = tempfile::tempdir().expect("a folder");
+        let cache = Cache::at(root.path().to_owned());
+        let held = cache.lock(&mut |_| panic!("nobody builds")).expect("a lock");
+        let (sender, receiver) = std::sync::mpsc::channel();
+        let waits = std::thread::spawn(move || {
+            let lock = cache.lock(&mut |progress| sender.send(progress).expect("the test listens"));
+            drop(lock.expect("a lock, later"));
+        });
+        let pid = Some(std::process::id());
+        assert_eq!(receiver.recv(), Ok(Progress::Waiting { pid }));
+        drop(held);
+        waits.join().expect("it ends");
     }
 
     #[test]

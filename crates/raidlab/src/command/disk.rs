@@ -115,13 +115,29 @@ fn line(Listed { entry, is_own }: &Listed) -> String {
 fn model_of(name: &str) -> Result<Model, ExpectedError> {
     let path = Path::new(name);
     Ok(match path.extension().and_then(|extension| extension.to_str()) {
-        Some("diskspecs") => Model::parse(name, &import(path)?)?,
+        // Lines in messages are those of the model, not of DiskSim's file.
+        Some("diskspecs") => Model::parse(&format!("`raidlab disk import {name}`"), &import(path)?)?,
         Some("toml") => Model::parse(name, &read_model(path)?)?,
         _ => match OwnModels::<Model>::of_user().find(name)? {
             Some(model) => model,
-            None => catalogue::find(name)?,
+            None => {
+                let names = catalogue::list().into_iter().map(|entry| entry.name);
+                match ambiguous(name, names) {
+                    Some(named) => return Err(ExpectedError::AmbiguousModel(name.to_owned(), named)),
+                    None => catalogue::find(name)?,
+                }
+            }
         },
     })
+}
+
+/// The models of which a word is a part of the name, if there are several: an alias is that of one of them only.
+fn ambiguous(word: &str, names: impl Iterator<Item = String>) -> Option<String> {
+    let wanted = format!("-{}-", word.to_ascii_lowercase());
+    let names: Vec<String> = names.filter(|name| format!("-{name}-").contains(&wanted)).collect();
+    let is_name = names.iter().any(|name| name.eq_ignore_ascii_case(word));
+    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    (names.len() > 1 && !is_name).then(|| quoted.join(", "))
 }
 
 /// DiskSim's parameters in the catalogue's format.
@@ -158,5 +174,26 @@ fn capacity(sectors: u64) -> String {
         format!("{gigabytes:.1} GB")
     } else {
         format!("{:.1} TB", gigabytes / 1000.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Issue 39, C14: `ironwolf` showed one of two.
+    #[test]
+    fn a_word_of_two_names_is_ambiguous() {
+        let names = || {
+            ["seagate-ironwolf-12tb", "seagate-ironwolf-4tb", "ram"]
+                .into_iter()
+                .map(str::to_owned)
+        };
+        let two = "`seagate-ironwolf-12tb`, `seagate-ironwolf-4tb`";
+        assert_eq!(ambiguous("ironwolf", names()).as_deref(), Some(two));
+        assert_eq!(ambiguous("IronWolf", names()).as_deref(), Some(two));
+        for word in ["ironwolf-4tb", "seagate-ironwolf-4tb", "ram", "iron", "wd"] {
+            assert_eq!(ambiguous(word, names()), None, "{word}");
+        }
     }
 }

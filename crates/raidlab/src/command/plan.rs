@@ -4,7 +4,7 @@ use super::print;
 use crate::cli::{Format, PlanArguments};
 use crate::expected::ExpectedError;
 use lab::kernel::Cache;
-use prepare::{advice, checks, load_study};
+use prepare::{advice, checks, load_study, run_cost};
 use runner::{Partition, is_fixed};
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -14,13 +14,15 @@ use study::plan::{Cell, Plan};
 use study::stack::MachineSpec;
 
 pub fn plan(arguments: &PlanArguments) -> Result<ExitCode, ExpectedError> {
-    let (plan, _) = load_study::read(&arguments.study, &arguments.only, &Cache::of_user())?;
+    let cache = Cache::of_user();
+    let (plan, _) = load_study::read(&arguments.study, &arguments.only, &cache)?;
     checks::refuse_shards_of_claims(&plan, arguments.shard)?;
     match arguments.format {
         Format::Text => {
-            let text = arguments
-                .shard
-                .map_or_else(|| text(&plan), |shard| shard_text(&plan, shard));
+            let text = arguments.shard.map_or_else(
+                || text(&plan) + &run_cost::paragraph(&plan, &cache, prepare::processors()),
+                |shard| shard_text(&plan, shard),
+            );
             print(&format!("{text}{}", advice::paragraph(&advice::of(&plan))))?;
         }
         Format::Json => {
@@ -76,7 +78,7 @@ fn text(plan: &Plan) -> String {
             cells * most
         )
     };
-    let _ = writeln!(text, "\n{trials}; the time is estimated after the first trial");
+    let _ = writeln!(text, "\n{trials}");
     text
 }
 

@@ -30,6 +30,11 @@ pub fn run(arguments: &RunArguments) -> Result<ExitCode, ExpectedError> {
         Some(On::Lab) | None => load_study::read,
     };
     let (mut plan, only) = read(&arguments.study, &arguments.only, &cache)?;
+    // Every shard of a study has the same cells.
+    if arguments.shard.is_none() {
+        let machine = machine_kind(arguments, &plan);
+        checks::leave_out_missing(&mut plan, machine);
+    }
     let wanted = match machine_kind(arguments, &plan) {
         MachineKind::Lab => Prepared::Lab(cache),
         MachineKind::Host | MachineKind::Foreign => {

@@ -41,8 +41,12 @@ impl KernelBar {
     }
 
     fn show(&self, progress: Progress) {
+        let waiting;
         let words = match progress {
-            Progress::Waiting => "waiting for another raidlab that is building a kernel",
+            Progress::Waiting { pid } => {
+                waiting = whom(pid);
+                waiting.as_str()
+            }
             Progress::Unpacking => "unpacking the source",
             Progress::Copying => "copying what changed in the tree",
             Progress::Configuring => "configuring",
@@ -50,7 +54,7 @@ impl KernelBar {
             Progress::Compiling { .. } => "",
         };
         if let Some(bar) = &self.bar {
-            bar.set_message(words);
+            bar.set_message(words.to_owned());
             if let Progress::Compiling { done, all } = progress {
                 bar.set_length(all);
                 bar.set_position(done);
@@ -84,4 +88,22 @@ impl Drop for KernelBar {
             report::clock(self.began.elapsed())
         ));
     }
+}
+
+/// The process that builds or fetches a kernel, and its command.
+fn whom(pid: Option<u32>) -> String {
+    let Some(pid) = pid else {
+        return "waiting for another raidlab that is building a kernel".to_owned();
+    };
+    let command = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let words: Vec<String> = command
+        .split(|byte| *byte == 0)
+        .filter(|word| !word.is_empty())
+        .map(|word| String::from_utf8_lossy(word).into_owned())
+        .collect();
+    let command = match words.is_empty() {
+        true => String::new(),
+        false => format!(", `{}`,", files::sanitize(&words.join(" "), files::Colours::Shown)),
+    };
+    format!("waiting for process {pid}{command} which is building a kernel")
 }

@@ -274,6 +274,16 @@ impl Results {
         })
     }
 
+    /// Whether samples of a test are excluded because a guard failed.
+    pub fn is_excluded(&self, workload: &str, test: &str) -> bool {
+        let ending = format!("| {workload}");
+        self.rows("samples").any(|row| {
+            let of_cell = row["cell"].as_str().is_some_and(|cell| cell.ends_with(&ending));
+            let failed = row["failed_guards"].as_array().is_some_and(|guards| !guards.is_empty());
+            of_cell && row["test"] == test && failed
+        })
+    }
+
     /// Everything except wall-clock facts.
     pub fn body(&self) -> String {
         let mut json = self.json.clone();

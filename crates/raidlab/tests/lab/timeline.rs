@@ -97,6 +97,29 @@ fn an_idle_mirror_is_rebuilt_as_fast_as_its_disks_stream() {
     assert!(is_near(rate, 20.0), "{rate} MiB/s");
 }
 
+/// Issue 39, A8: an act that waited for a rebuild came after the work, and every figure of the cell was excluded.
+#[test]
+fn a_late_act_does_not_void_what_was_measured_before_it() {
+    let Some(laboratory) = Laboratory::open() else { return };
+    let acts = act(1, "\"fail\"\ndisk = 1")
+        + &act(2, "\"remove\"\ndisk = 1")
+        + &act(3, "\"add\"\ndisk = 1")
+        + "[[act]]\nwhen = \"resync done\"\ndo = \"check\"\n";
+    let io = "{ rw = \"randread\", bs = \"4K\", size = \"16M\", direct = true, rate_iops = 20, runtime = \"6s\" }";
+    // 64 s, of which 3 are left.
+    let array = "{ level = 1, size = \"64M\", bitmap = \"none\", sync_speed_max = 1024 }";
+    let results = laboratory.run(&study(2, array, io, &acts));
+    let excluded = |test: &str| results.is_excluded("work", test);
+    for test in ["healthy", "degraded", "rebuilding"] {
+        assert!(!excluded(test), "{test}");
+    }
+    for test in ["randread", "rebuild", "check"] {
+        assert!(excluded(test), "{test}");
+    }
+    // 1 MiB/s for 250 GB in the outer zones and inwards: days.
+    assert!(figure(&results, "rebuild", "time_to_rebuild_disk") > 24.0);
+}
+
 /// With one of four disks missing, a quarter of the blocks needs three reads: 1.5 reads per block by three disks,
 /// which is half of what four disks do with one.
 #[test]

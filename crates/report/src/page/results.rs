@@ -468,6 +468,7 @@ pub(super) fn notes(input: &Input, results: &Results) -> Vec<String> {
             "Samples whose guard failed ({excluded}) are drawn as crosses and excluded from all figures."
         ));
     }
+    notes.extend(words::rebuild::note(input));
     notes.push("Percentiles are those of all trials' operations together; they are never averaged.".to_owned());
     notes
 }

@@ -11,6 +11,7 @@ use lab::kernel::{Cache, Kernel, KernelName};
 use lab::power_cut::Exploration;
 use lab::processor::Processors;
 use lab::programs::GuestPrograms;
+use lab::simulated::Simulated;
 use lab::trial_folder::TrialFolder;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -146,18 +147,21 @@ impl Place for LabPlace {
         }
         let mut transcript = Transcript::default();
         let bound = DiskBound::of(trial, &self.models);
+        let simulated = Simulated::of(trial, &self.models);
         let work = &trial.cell.workload.work;
         let see = std::cell::RefCell::new(see);
         let see_event = |event: Event| {
-            let guard = match &event {
-                Event::Sample(sample) => bound.and_then(|bound| bound.judge(work, sample)),
-                _ => None,
+            let (guard, whole) = match &event {
+                Event::Sample(sample) => (
+                    bound.as_ref().and_then(|bound| bound.judge(work, sample)),
+                    simulated.whole_rebuild(sample),
+                ),
+                _ => (None, None),
             };
             let mut see = see.borrow_mut();
-            see(Seen::Event(event));
-            if let Some(guard) = guard {
-                see(Seen::Event(Event::Guard(guard)));
-            }
+            see(Seen::Event(simulated.event(event)));
+            let added = guard.map(Event::Guard).into_iter().chain(whole.map(Event::Sample));
+            added.for_each(|event| see(Seen::Event(event)));
         };
         let ended = guest::run(
             &config,

@@ -1,6 +1,7 @@
 //! Converts mount options of mount(8) to those of mount(2): flags and options of the filesystem.
 
 use crate::machine::error::Cause;
+use filesystems::refused_mount_option;
 use rustix::mount::MountFlags;
 
 /// The arguments of mount(2).
@@ -73,19 +74,7 @@ fn meaning(option: &str) -> Meaning {
         "loud" => Clear(MountFlags::SILENT),
         "" | "defaults" | "auto" | "noauto" | "nofail" | "_netdev" => Nothing,
         _ if name.starts_with("x-") || name == "comment" => Nothing,
-        _ => match name {
-            "remount" | "bind" | "rbind" | "move" | "private" | "rprivate" | "shared" | "rshared" | "slave"
-            | "rslave" | "unbindable" | "runbindable" => Refused("it applies to other mounts"),
-            "loop" | "offset" | "sizelimit" => Refused("the stack's device is always mounted directly"),
-            "user" | "users" | "owner" | "group" | "uid_helper" | "helper" => {
-                Refused("only raidlab mounts the stack")
-            }
-            "logdev" | "rtdev" | "jdev" | "journal_path" | "journal_dev" | "device" | "journal" => {
-                Refused("a study does not name devices")
-            }
-            _ if option.to_ascii_lowercase().contains("panic") => Refused("it could panic the whole machine"),
-            _ => Data,
-        },
+        _ => refused_mount_option(option).map_or(Data, Refused),
     }
 }
 

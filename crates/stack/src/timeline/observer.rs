@@ -42,6 +42,10 @@ pub(super) struct Observer {
     rebuilds: u32,
     /// An act has requested a check or repair.
     is_check_asked: bool,
+    /// An act was done after the work's end.
+    is_late: bool,
+    /// Phases so far.
+    entered: Vec<Phase>,
     /// Read errors of members before it.
     errors_before: Option<MemberErrors>,
     events: Events,
@@ -75,6 +79,8 @@ impl Observer {
             asked: None,
             rebuilds: 0,
             is_check_asked: false,
+            is_late: false,
+            entered: vec![Phase::Healthy],
             errors_before: None,
             events: Events::default(),
         }
@@ -115,6 +121,10 @@ impl Observer {
         let (manager, mut calls) = self.manager();
         self.errors_before = manager.errors(&mut calls)?;
         Ok(())
+    }
+
+    pub(super) const fn too_late(&mut self) {
+        self.is_late = true;
     }
 
     pub(super) const fn limps(&mut self) {
@@ -163,6 +173,12 @@ impl Observer {
         if next != self.phase {
             self.leave(was.doing, now, work_ended)?;
             self.phases.enter(next, now);
+            if self.is_late && !self.entered.contains(&next) {
+                let detail =
+                    "the array entered this phase after the workload, because of an act that came too late";
+                self.guard("act", Some(next.name()), false, detail.to_owned());
+            }
+            self.entered.push(next);
             self.step(format!("array {}", next.name()));
             (self.phase, self.phase_began, self.phase_missing) = (next, now, self.missing());
         }
@@ -197,9 +213,14 @@ impl Observer {
                 let began = self.asked.map_or(self.phase_began, |(at, _)| at);
                 self.rebuilt(began, now, work_ended)
             }
-            Phase::Checking if self.missing() == 0 && self.is_check_asked => self.checked(was_doing, now),
+            Phase::Checking if self.missing() == 0 && self.is_check_asked => {
+                self.checked(was_doing, now, work_ended)
+            }
             Phase::Reshaping => {
                 self.sample("reshape", Metric::Duration, (now - self.phase_began).as_secs_f64());
+                if self.is_late {
+                    self.under_load("reshape", "reshaped", work_ended);
+                }
                 Ok(())
             }
             _ => Ok(()),
@@ -223,21 +244,28 @@ impl Observer {
         {
             self.sample(&test, Metric::TimeExposed, (now - failed_at).as_secs_f64());
         }
-        let name = self.manager.name();
-        let detail = match work_ended {
-            false => format!("{name} was rebuilt while the workload ran"),
-            true => format!(
-                "the rebuild of {name} ended after the workload, so its times are not those under load; use a longer \
-                    `runtime`"
-            ),
-        };
-        self.guard("act", &test, !work_ended, detail);
+        self.under_load(&test, "rebuilt", work_ended);
         Ok(())
     }
 
-    fn checked(&mut self, did: Doing, now: Instant) -> Result<(), Cause> {
+    /// Whether the work went on while the manager did something.
+    fn under_load(&mut self, test: &str, did: &str, work_ended: bool) {
+        let name = self.manager.name();
+        let detail = match work_ended {
+            false => format!("{name} {did} while the workload ran"),
+            true => format!(
+                "{name} {did} until after the workload, so its times are not those under load; use a longer `runtime`"
+            ),
+        };
+        self.guard("act", Some(test), !work_ended, detail);
+    }
+
+    fn checked(&mut self, did: Doing, now: Instant, work_ended: bool) -> Result<(), Cause> {
         self.is_check_asked = false;
         let action = did.word();
+        if self.is_late {
+            self.under_load(action, "read through all members", work_ended);
+        }
         self.sample(action, Metric::Duration, (now - self.phase_began).as_secs_f64());
         let sectors = self.manager.disagreeing()?;
         self.sample(action, Metric::Mismatches, sectors as f64);
@@ -245,7 +273,7 @@ impl Observer {
         self.mismatches.push(sectors + errors);
         if let Some(said) = self.manager.take_abortion() {
             let detail = format!("{} did not finish: {said}", self.manager.name());
-            self.guard("scrub", action, false, detail);
+            self.guard("scrub", Some(action), false, detail);
         }
         let repairs = did == Doing::Repairs || self.manager.checks_repair();
         self.was_repaired |= repairs && self.is_corrupted;
@@ -254,7 +282,7 @@ impl Observer {
                 0 => format!("{sectors} sectors disagree"),
                 _ => format!("{sectors} sectors disagree, {errors} reads failed because of a checksum"),
             };
-            self.guard("array-clean", action, sectors + errors == 0, detail);
+            self.guard("array-clean", Some(action), sectors + errors == 0, detail);
         }
         Ok(())
     }
@@ -296,10 +324,10 @@ impl Observer {
         }));
     }
 
-    fn guard(&mut self, name: &str, test: &str, passed: bool, detail: String) {
+    pub(super) fn guard(&mut self, name: &str, test: Option<&str>, passed: bool, detail: String) {
         self.event(Event::Guard(Guard {
             name: name.to_owned(),
-            test: Some(test.into()),
+            test: test.map(Into::into),
             passed,
             detail,
         }));

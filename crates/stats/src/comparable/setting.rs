@@ -3,7 +3,7 @@
 use super::Side;
 use study::plan::TEST;
 use study::stack::{JournalMode, StackSpec};
-use study::workload::{FioFileSpec, IozoneTest, Work};
+use study::workload::{IozoneTest, Work};
 
 /// A setting that decides results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,20 +118,12 @@ fn journal(stack: &StackSpec) -> Held {
 
 /// raidlab drops the caches before each test; a test that first reads its files, or reads them twice, is warm.
 fn is_warm(work: &Work, test: Option<&str>) -> bool {
-    match work {
-        Work::Io(spec) => spec.pattern.has_reads() && reads_first(&spec.fio_options),
-        Work::FioFile(spec) => file_is_warm(spec, test),
-        Work::Iozone(_) => {
-            let again = [IozoneTest::Reread, IozoneTest::Freread];
-            test.is_some_and(|test| again.into_iter().any(|one| one.name() == test))
-        }
-        _ => false,
+    if matches!(work, Work::Iozone(_)) {
+        let again = [IozoneTest::Reread, IozoneTest::Freread];
+        return test.is_some_and(|test| again.into_iter().any(|one| one.name() == test));
     }
-}
-
-fn file_is_warm(spec: &FioFileSpec, test: Option<&str>) -> bool {
-    let named = spec.sections.iter().find(|section| Some(section.name.as_str()) == test);
-    named.is_some_and(|section| section.pattern.has_reads() && reads_first(&section.options))
+    let job = work.job(test.unwrap_or_default());
+    job.is_some_and(|job| job.io.pattern.has_reads() && reads_first(&job.io.fio_options))
 }
 
 /// fio's `pre_read`.

@@ -3,7 +3,7 @@ use study::TrialKey;
 use study::event::Sample;
 use study::plan::{Cell, Precision};
 use study::stack::{MachineKind, MachineSpec, StackSpec};
-use study::workload::{SizeSpec, TreeSpec, Work, WorkloadSpec};
+use study::workload::{IoSpec, SizeSpec, TreeSpec, Work, WorkloadSpec};
 
 pub(crate) const FIXED: Precision = Precision::fixed(3);
 
@@ -189,4 +189,30 @@ fn processor_time_alone_is_no_test() {
     assert_eq!(names(&workload.tests), ["read"]);
     assert_eq!(workload.tests[0].headline().metric, Metric::Throughput);
     assert_eq!(names(&workload.counts), ["states"]);
+}
+
+/// Issue 39, A4: with `rate_iops`, throughput is what the study asked for.
+#[test]
+fn a_job_with_a_rate_leads_with_its_latency() {
+    let mut plan = plan(&["xfs", "ext4"]);
+    for cell in &mut plan.cells {
+        cell.workload.work = Work::Io(IoSpec {
+            rate_iops: Some(100),
+            ..IoSpec::default()
+        });
+    }
+    plan.identify();
+    let sample = |stack: &str, metric: Metric, value: f64| {
+        let mut one = measurement(&plan, stack, "read", 0, value);
+        one.entry.metric = metric;
+        one
+    };
+    let samples = [
+        sample("xfs", Metric::Throughput, 0.39),
+        sample("xfs", Metric::LatencyP99, 12.0),
+        sample("ext4", Metric::Throughput, 0.39),
+        sample("ext4", Metric::LatencyP99, 30.0),
+    ];
+    let results = judge(&plan, &samples);
+    assert_eq!(results.workloads[0].tests[0].headline().metric, Metric::LatencyP99);
 }

@@ -132,6 +132,7 @@ fn family_of(metric: Metric) -> (Family, f64) {
         Unit::MebibytesPerSecond => (Some(BaseUnit::Other("bytes_per_second".to_owned())), MIB),
         Unit::Mebibytes => (Some(BaseUnit::Bytes), MIB),
         Unit::Sectors => (Some(BaseUnit::Bytes), 512.0),
+        Unit::Hours => (Some(BaseUnit::Seconds), 3600.0),
         Unit::Seconds => (Some(BaseUnit::Seconds), 1.0),
         Unit::Milliseconds => (Some(BaseUnit::Seconds), 1e-3),
         Unit::Nanoseconds => (Some(BaseUnit::Seconds), 1e-9),

@@ -227,6 +227,7 @@ fn part(axis: &str, word: &str, named: &Named) -> Option<String> {
         "kernel" => format!("Linux {word}"),
         "ram" => format!("{word} RAM"),
         "replicate" => format!("#{word}"),
+        "cores" if word == crate::INFINITE => return None,
         "cores" if word == "1" => "1 core".to_owned(),
         "cores" => format!("{word} cores"),
         "cpu" if word == crate::INFINITE => "infinite processor".to_owned(),

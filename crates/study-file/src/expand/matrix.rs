@@ -1,15 +1,15 @@
 //! Combines stacks and workloads to cells; excludes impossible combinations and reports them.
 
-use crate::Known;
 use crate::expand::groups::Fixed;
 use crate::expand::machine::{machine, stack};
 use crate::point::{Axis, Point, points, size};
 use crate::rules::impossible::{Impossible, impossible};
 use crate::rules::integrity::mode_of_nothing;
-use crate::rules::stack::{check_stack, cores_of_nothing};
+use crate::rules::stack::{check_stack, cores_of_nothing, has_no_cores, is_repeated};
 use crate::syntax::diagnostic::{Found, Span};
 use crate::syntax::unit::describe_size;
 use crate::workload_forms::{WorkloadEntry, check_work};
+use crate::{INFINITE, Known};
 use std::collections::HashSet;
 use study::CellId;
 use study::plan::{Cell, LeftOut};
@@ -74,11 +74,21 @@ impl Matrix {
             let mut of_unit = Verdict::default();
             let mut of_work = Verdict::default();
             for point in points(&unit.axes) {
-                let words = place(&point, &axes);
+                let mut words = place(&point, &axes);
                 let Some((machine, stack, disk_bytes)) = matrix.stack(setting, &point, &words, unit, &mut of_unit)
                 else {
                     continue;
                 };
+                if is_repeated(&machine, &point) {
+                    continue;
+                }
+                if has_no_cores(&machine, &point) {
+                    // Labels and tables give it no number.
+                    words
+                        .iter_mut()
+                        .filter(|(axis, _)| axis == "cores")
+                        .for_each(|(_, word)| INFINITE.clone_into(word));
+                }
                 let on = On {
                     point: &point,
                     words: &words,

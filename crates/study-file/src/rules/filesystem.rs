@@ -3,6 +3,7 @@
 use crate::rules::array;
 use crate::rules::consistency::group_is_there;
 use crate::rules::impossible::{Impossible, PAGE_BYTES, impossible};
+use crate::syntax::diagnostic;
 use crate::syntax::unit::{describe_size, format_size};
 use filesystems::BlockSizes;
 use study::stack::{
@@ -22,6 +23,8 @@ pub(crate) fn check(machine: &MachineSpec, stack: &StackSpec) -> Vec<Impossible>
     all.extend(of_one_kind(stack));
     all.extend(kernel(machine, stack.filesystem.kind));
     all.extend(stack.mount_options.iter().find_map(|option| panics(option)));
+    let unknown = |option: &String| unknown_mount_option(option, machine, stack.filesystem.kind);
+    all.extend(stack.mount_options.iter().filter_map(unknown));
     if stack.filesystem.kind.is_raw() && !stack.mount_options.is_empty() {
         all.extend(impossible(
             &["mount", "type"],
@@ -40,6 +43,42 @@ fn panics(option: &str) -> Option<Impossible> {
     }
     let reason = format!("the mount option `{option}` makes the kernel panic on an error");
     impossible(&["mount"], reason, "leave it out, or write errors=remount-ro")
+}
+
+/// The kernel whose mount options are known. Others may have more: there only what is nearly one of them is an error.
+const KERNEL_OF_OPTIONS: &str = "6.12";
+
+/// A name that the filesystem's driver does not know, or that a study must not use: every trial would fail.
+fn unknown_mount_option(option: &str, machine: &MachineSpec, kind: FilesystemKind) -> Option<Impossible> {
+    let option = option.trim();
+    // One that panics has an error of its own.
+    if let Some(why) = filesystems::refused_mount_option(option).filter(|_| panics(option).is_none()) {
+        let reason = format!("the mount option `{option}` is refused: {why}");
+        return impossible(&["mount"], reason, "leave it out");
+    }
+    let name = option.split('=').next().unwrap_or_default();
+    let known: Vec<&str> = kind.get().mount_option_names()?.collect();
+    let is_known = |name: &str| known.contains(&name);
+    if name.is_empty() || name.starts_with("x-") || is_known(name) || name.strip_prefix("no").is_some_and(is_known)
+    {
+        return None;
+    }
+    let negated: Vec<String> = known.iter().map(|name| format!("no{name}")).collect();
+    let all: Vec<&str> = known
+        .iter()
+        .copied()
+        .chain(negated.iter().map(String::as_str))
+        .collect();
+    let near = diagnostic::nearest(name, all.iter().copied());
+    if near.is_none() && machine.kernel != KERNEL_OF_OPTIONS {
+        return None;
+    }
+    let help = match near {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "mount(8) and the filesystem's manual page list them".to_owned(),
+    };
+    let reason = format!("{} has no mount option `{name}`", kind.name);
+    impossible(&["mount", "type"], reason, help)
 }
 
 fn block_size(filesystem: &FilesystemSpec, machine: MachineKind) -> Option<Impossible> {

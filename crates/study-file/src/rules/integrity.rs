@@ -7,8 +7,6 @@ use crate::syntax::unit::{describe_size, format_size};
 use study::stack::{ArraySpec, Level, MachineKind, MachineSpec};
 
 const MIB: u64 = 1 << 20;
-/// Memory that a guest needs besides the journals.
-const RAM_BESIDES_BYTES: u64 = 96 * MIB;
 /// Without `size` each disk is written completely, and the lab keeps all checksums in memory.
 const WHOLE_DISK_MAX_BYTES: u64 = 8 << 30;
 
@@ -23,7 +21,7 @@ pub(crate) fn check(array: &ArraySpec, machine: &MachineSpec, disk_bytes: Option
     if let Some(disk) = disk_bytes {
         all.extend(size(array, disk));
         if machine.kind == MachineKind::Lab {
-            all.extend(memory(array, machine, disk));
+            all.extend(memory(array, disk));
         }
     }
     all
@@ -61,7 +59,7 @@ fn not_md(array: &ArraySpec) -> Option<Impossible> {
 }
 
 /// Size of a disk's journal: the kernel's default, which is also kept in memory.
-fn journal_bytes(disk_bytes: u64) -> u64 {
+pub(crate) fn journal_bytes(disk_bytes: u64) -> u64 {
     (disk_bytes / 128).min(64 * MIB)
 }
 
@@ -87,36 +85,19 @@ fn size(array: &ArraySpec, disk_bytes: u64) -> Option<Impossible> {
     impossible(&["size", "integrity", "model"], reason, help)
 }
 
-fn memory(array: &ArraySpec, machine: &MachineSpec, disk_bytes: u64) -> Vec<Impossible> {
-    let mut all = Vec::new();
-    if array.member_size_bytes.is_none() && disk_bytes > WHOLE_DISK_MAX_BYTES {
-        let reason = format!(
-            "without a `size` dm-integrity writes all of each disk ({}), and the lab keeps all its checksums in memory",
-            describe_size(disk_bytes)
-        );
-        let help = match array.level.facts().takes_member_size {
-            true => "write size = \"256M\"",
-            false => "use disks of at most 8 GiB",
-        };
-        all.extend(impossible(&["integrity", "size", "model"], reason, help));
+fn memory(array: &ArraySpec, disk_bytes: u64) -> Option<Impossible> {
+    if array.member_size_bytes.is_some() || disk_bytes <= WHOLE_DISK_MAX_BYTES {
+        return None;
     }
-    let disks = u64::from(machine.disks.first().map_or(0, |group| group.count));
-    let journals = disks * journal_bytes(disk_bytes);
-    // A group's own stack does not know the guest's memory.
-    if machine.ram_bytes > 0 && machine.ram_bytes < journals + RAM_BESIDES_BYTES {
-        let reason = format!(
-            "dm-integrity keeps a journal of each disk in memory: {} for {disks} disks, and the guest has {}",
-            describe_size(journals),
-            describe_size(machine.ram_bytes)
-        );
-        let ram = (journals + RAM_BESIDES_BYTES).next_multiple_of(64 * MIB);
-        all.extend(impossible(
-            &["ram", "integrity"],
-            reason,
-            format!("write ram = \"{}\" or more", format_size(ram)),
-        ));
-    }
-    all
+    let reason = format!(
+        "without a `size` dm-integrity writes all of each disk ({}), and the lab keeps all its checksums in memory",
+        describe_size(disk_bytes)
+    );
+    let help = match array.level.facts().takes_member_size {
+        true => "write size = \"256M\"",
+        false => "use disks of at most 8 GiB",
+    };
+    impossible(&["integrity", "size", "model"], reason, help)
 }
 
 #[cfg(test)]

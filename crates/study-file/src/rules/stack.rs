@@ -10,6 +10,7 @@ use crate::rules::integrity;
 use crate::rules::lvm;
 use crate::rules::many_devices;
 use crate::rules::md;
+use crate::rules::memory;
 use crate::syntax::unit::describe_size;
 use study::stack::{Align, DATA, MachineKind, MachineSpec, StackSpec};
 
@@ -24,13 +25,15 @@ pub(crate) fn check_stack(machine: &MachineSpec, stack: &StackSpec, disk_bytes: 
     all.extend(filesystem::check(machine, stack));
     all.extend(buses(machine));
     all.extend(room(machine, stack, disk_bytes));
+    all.extend(memory::of_stack(machine, stack, disk_bytes));
     all
 }
 
-/// Rejects cores without a processor.
+/// Rejects cores if no cell has a processor. Next to a processor an infinitely fast one is one more cell, whatever the
+/// number of cores: see [`is_repeated`].
 pub(crate) fn cores_of_nothing(machine: &MachineSpec, point: &Point) -> Option<Impossible> {
     let written = point.number("cores").is_some();
-    if !written || machine.kind != MachineKind::Lab || machine.processor.is_some() {
+    if !written || machine.kind != MachineKind::Lab || machine.processor.is_some() || point.has_others("cpu") {
         return None;
     }
     impossible(
@@ -38,6 +41,16 @@ pub(crate) fn cores_of_nothing(machine: &MachineSpec, point: &Point) -> Option<I
         "an infinitely fast processor has no number of cores".to_owned(),
         "name a processor, as in cpu = \"xeon-e5-2650v4\"; `raidlab cpu list` shows them",
     )
+}
+
+/// Whether an infinitely fast processor was in the matrix already, with another number of cores.
+pub(crate) fn is_repeated(machine: &MachineSpec, point: &Point) -> bool {
+    has_no_cores(machine, point) && !point.is_first("cores")
+}
+
+/// Whether a number of cores is written for a processor that has none.
+pub(crate) fn has_no_cores(machine: &MachineSpec, point: &Point) -> bool {
+    machine.kind == MachineKind::Lab && machine.processor.is_none() && point.number("cores").is_some()
 }
 
 /// Whether the array is large enough for mkfs.

@@ -5,7 +5,7 @@ use crate::schema::fio_options::{FIO_OPTIONS, canonical, is_of_files, refusal, w
 use crate::schema::key::Table;
 use crate::syntax::diagnostic::suggest;
 use crate::syntax::named_file::{self, FileError, FileKind};
-use study::workload::{FioFileSpec, FioSection, IoPattern};
+use study::workload::{FioFileSpec, FioSection, IoPattern, fio_bytes, fio_nanoseconds};
 
 const JOB_FILE: FileKind = FileKind {
     words: "a job file",
@@ -13,6 +13,7 @@ const JOB_FILE: FileKind = FileKind {
     help: "name a job file in the folder of the study",
 };
 const SECTIONS_MAX: usize = 1000;
+const SECOND_NS: u64 = 1_000_000_000;
 
 /// Reads the file that a study names, from the study's folder.
 pub(crate) fn read(path: &str, known: &Known) -> Result<(FioFileSpec, String), FileError> {
@@ -133,7 +134,7 @@ fn section(name: String, mut options: Vec<(String, String)>) -> Result<FioSectio
             crate::syntax::diagnostic::enumerate(&names),
         ));
     };
-    let size = |wanted: &str| text(wanted).map(|value| (value, bytes(value)));
+    let size = |wanted: &str| text(wanted).map(|value| (value, fio_bytes(value)));
     let size_bytes = match size("size") {
         Some((_, Some(bytes))) if bytes > 0 => bytes,
         Some((value, _)) => {
@@ -158,7 +159,7 @@ fn section(name: String, mut options: Vec<(String, String)>) -> Result<FioSectio
     Ok(FioSection {
         jobs: count("numjobs")?,
         files: count("nrfiles")?,
-        runtime_ns: text("runtime").and_then(nanoseconds),
+        runtime_ns: text("runtime").and_then(|time| fio_nanoseconds(time, SECOND_NS)),
         direct: flag("direct") || text("buffered") == Some("0"),
         end_fsync: flag("end_fsync"),
         block_bytes: block_bytes.unwrap_or(4 << 10),
@@ -167,40 +168,6 @@ fn section(name: String, mut options: Vec<(String, String)>) -> Result<FioSectio
         name,
         options,
     })
-}
-
-/// A size in fio's format: `4k`, `1g`, `4096`, `4kib`, all powers of 1024.
-fn bytes(text: &str) -> Option<u64> {
-    let lower = text.trim().to_lowercase();
-    let end = lower.find(|c: char| !c.is_ascii_digit()).unwrap_or(lower.len());
-    let number: u64 = lower[..end].parse().ok()?;
-    let shift = match lower[end..].trim_end_matches("ib").trim_end_matches('b') {
-        "" => 0,
-        "k" => 10,
-        "m" => 20,
-        "g" => 30,
-        "t" => 40,
-        "p" => 50,
-        _ => return None,
-    };
-    number.checked_mul(1 << shift)
-}
-
-/// A time in fio's format; the default unit is the second.
-fn nanoseconds(text: &str) -> Option<u64> {
-    let lower = text.trim().to_lowercase();
-    let end = lower.find(|c: char| !c.is_ascii_digit()).unwrap_or(lower.len());
-    let number: u64 = lower[..end].parse().ok()?;
-    let unit: u64 = match &lower[end..] {
-        "" | "s" | "sec" => 1_000_000_000,
-        "ms" | "msec" => 1_000_000,
-        "us" | "usec" => 1_000,
-        "m" => 60_000_000_000,
-        "h" => 3_600_000_000_000,
-        "d" => 86_400_000_000_000,
-        _ => return None,
-    };
-    number.checked_mul(unit).filter(|nanos| *nanos > 0)
 }
 
 #[cfg(test)]

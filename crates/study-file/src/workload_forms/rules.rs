@@ -1,6 +1,7 @@
 //! Rules for workloads, alone and on a given stack.
 
 use crate::rules::impossible::{Impossible, PAGE_BYTES, impossible};
+use crate::rules::memory;
 use crate::rules::stack::room_bytes;
 use crate::syntax::unit::describe_size;
 use study::stack::{Level, MachineSpec, StackSpec};
@@ -63,6 +64,7 @@ pub(crate) fn check_work(
     }
     let mut all = rules(work).check(machine, stack);
     all.extend(largest_file(stack, work));
+    all.extend(memory::of_work(machine, stack, work, disk_bytes));
     let Some(there) = room_bytes(machine, stack, disk_bytes) else {
         return all;
     };

@@ -3,7 +3,9 @@
 mod acts;
 mod acts_of_managers;
 mod diagnostics;
+mod found_in_plan;
 mod integrity;
+mod memory;
 mod model_files;
 mod order;
 mod plans;

@@ -1,6 +1,7 @@
 //! Bonnie++.
 
-use super::WorkSpec;
+use super::io::{IoPattern, IoSpec, SyncMode};
+use super::{IoJob, WorkSpec};
 use crate::wording::{bytes, count};
 use serde::{Deserialize, Serialize};
 
@@ -52,6 +53,38 @@ impl WorkSpec for BonnieSpec {
             .filter(|test| self.size_bytes > 0 && (self.per_char || !matches!(*test, "putc" | "getc")));
         let files = BONNIE_FILE_TESTS.into_iter().filter(|_| self.files > 0);
         classic.chain(files).collect()
+    }
+
+    fn jobs(&self) -> Vec<IoJob<'_>> {
+        let job = |(test, pattern): (&'static str, IoPattern)| {
+            let io = IoSpec {
+                pattern,
+                block_bytes: self.chunk_bytes,
+                size_bytes: self.size_bytes.saturating_mul(u64::from(self.volumes)),
+                jobs: self.processes,
+                direct: self.direct,
+                sync: match self.no_buffering {
+                    true => SyncMode::Sync,
+                    false => SyncMode::None,
+                },
+                end_fsync: true,
+                ..IoSpec::default()
+            };
+            IoJob::new(test, io, "size")
+        };
+        let all = [
+            ("putc", IoPattern::Write),
+            ("write", IoPattern::Write),
+            ("rewrite", IoPattern::ReadWrite),
+            ("getc", IoPattern::Read),
+            ("read", IoPattern::Read),
+            ("seeks", IoPattern::RandRead),
+        ];
+        let own = self.tests();
+        all.into_iter()
+            .filter(|(test, _)| own.contains(test))
+            .map(job)
+            .collect()
     }
 
     fn needs_files(&self) -> Option<&'static str> {

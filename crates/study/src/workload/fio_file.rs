@@ -1,7 +1,7 @@
 //! fio job files.
 
-use super::io::IoPattern;
-use super::{WorkSpec, pairs};
+use super::io::{BufferFill, BufferSpec, IoEngine, IoPattern, IoSpec, SyncMode};
+use super::{IoJob, WorkSpec, fio_bytes, fio_nanoseconds, pairs};
 use serde::{Deserialize, Serialize};
 
 /// A parsed and validated fio job file.
@@ -32,9 +32,131 @@ pub struct FioSection {
     pub end_fsync: bool,
 }
 
+/// Options of a section with a field of [`IoSpec`].
+const FIELDS: [&str; 25] = [
+    "rw",
+    "rwmixread",
+    "rwmixwrite",
+    "bs",
+    "size",
+    "offset",
+    "numjobs",
+    "iodepth",
+    "direct",
+    "buffered",
+    "sync",
+    "fsync",
+    "fdatasync",
+    "end_fsync",
+    "runtime",
+    "time_based",
+    "ramp_time",
+    "thinktime",
+    "rate",
+    "rate_iops",
+    "zero_buffers",
+    "buffer_pattern",
+    "buffer_compress_percentage",
+    "dedupe_percentage",
+    "verify",
+];
+
+const SECOND_NS: u64 = 1_000_000_000;
+
+impl FioSection {
+    /// The section as an `fio` workload. fio's default engine is written out: it ignores `iodepth`.
+    pub fn as_io(&self) -> IoSpec {
+        let said = |wanted: &str| {
+            let found = self.options.iter().rev().find(|(name, _)| name == wanted);
+            found.map(|(_, value)| value.as_str())
+        };
+        let number = |name: &str| said(name).and_then(|value| value.parse::<u32>().ok());
+        let flag = |name: &str| said(name).is_some_and(|value| value != "0");
+        let suffix = said("rw")
+            .and_then(|rw| Some(rw.split_once(':')?.1))
+            .unwrap_or_default();
+        let mut fio_options: Vec<(String, String)> = self.options.clone();
+        fio_options.retain(|(name, _)| !FIELDS.contains(&name.as_str()));
+        if said("ioengine").is_none() {
+            fio_options.push(("ioengine".to_owned(), "psync".to_owned()));
+        }
+        IoSpec {
+            engine: IoEngine::Fio,
+            pattern: self.pattern,
+            skip_bytes: match self.pattern.is_random() {
+                true => 0,
+                false => skip_bytes(suffix),
+            },
+            run_blocks: match self.pattern.is_random() {
+                true => suffix.parse().unwrap_or(1),
+                false => 1,
+            },
+            read_percent: read_percent(number("rwmixread"), number("rwmixwrite")),
+            block_bytes: self.block_bytes,
+            size_bytes: self.size_bytes,
+            offset_bytes: said("offset").and_then(fio_bytes).unwrap_or(0),
+            jobs: self.jobs,
+            queue_depth: number("iodepth").unwrap_or(1),
+            direct: self.direct,
+            sync: match said("sync") {
+                None | Some("0" | "none") => SyncMode::None,
+                Some("dsync") => SyncMode::Dsync,
+                Some(_) => SyncMode::Sync,
+            },
+            fsync_every: number("fsync").unwrap_or(0),
+            fdatasync_every: number("fdatasync").unwrap_or(0),
+            end_fsync: self.end_fsync,
+            runtime_ns: self.runtime_ns,
+            time_based: flag("time_based"),
+            ramp_ns: said("ramp_time")
+                .and_then(|time| fio_nanoseconds(time, SECOND_NS))
+                .unwrap_or(0),
+            think_ns: said("thinktime")
+                .and_then(|time| fio_nanoseconds(time, 1_000))
+                .unwrap_or(0),
+            rate_bytes_s: said("rate").and_then(fio_bytes),
+            rate_iops: number("rate_iops"),
+            buffer: BufferSpec {
+                fill: match said("buffer_pattern") {
+                    Some(pattern) => BufferFill::Pattern(pattern.as_bytes().to_vec()),
+                    None if flag("zero_buffers") => BufferFill::Zero,
+                    None => BufferFill::Random,
+                },
+                compress_percent: number("buffer_compress_percentage").map_or(0, |percent| percent.min(100) as u8),
+                dedupe_percent: number("dedupe_percentage").map(|percent| percent.min(100) as u8),
+            },
+            verify: said("verify").map(str::to_owned),
+            fio_options,
+            ..IoSpec::default()
+        }
+    }
+}
+
+/// The gap of `rw=read:8k`.
+fn skip_bytes(suffix: &str) -> i64 {
+    let (sign, size) = match suffix.strip_prefix('-') {
+        Some(size) => (-1, size),
+        None => (1, suffix),
+    };
+    let bytes = fio_bytes(size).and_then(|bytes| i64::try_from(bytes).ok());
+    bytes.unwrap_or(0) * sign
+}
+
+fn read_percent(reads: Option<u32>, writes: Option<u32>) -> u8 {
+    let percent = reads.or(writes.map(|writes| 100_u32.saturating_sub(writes)));
+    percent.map_or(50, |percent| percent.min(100) as u8)
+}
+
 impl WorkSpec for FioFileSpec {
     fn tests(&self) -> Vec<&str> {
         self.sections.iter().map(|section| section.name.as_str()).collect()
+    }
+
+    fn jobs(&self) -> Vec<IoJob<'_>> {
+        self.sections
+            .iter()
+            .map(|section| IoJob::new(&section.name, section.as_io(), "size"))
+            .collect()
     }
 
     fn needs_files(&self) -> Option<&'static str> {

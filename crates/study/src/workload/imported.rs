@@ -1,6 +1,6 @@
 //! Results of another program elsewhere; the work itself is unknown.
 
-use super::WorkSpec;
+use super::{IoJob, WorkSpec};
 use serde::{Deserialize, Serialize};
 
 /// Imported results. raidlab cannot repeat the work.
@@ -13,6 +13,10 @@ pub struct ImportedSpec {
 impl WorkSpec for ImportedSpec {
     /// The names are unknown until the program's file is read.
     fn tests(&self) -> Vec<&str> {
+        Vec::new()
+    }
+
+    fn jobs(&self) -> Vec<IoJob<'_>> {
         Vec::new()
     }
 

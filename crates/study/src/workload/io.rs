@@ -1,8 +1,9 @@
 //! Reads and writes with fio's options.
 
-use super::{WorkSpec, pairs};
+use super::{IoJob, WorkSpec, pairs};
 use crate::wording::{bytes, count, joined, nanoseconds};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 /// An I/O job with fio's options.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -209,9 +210,40 @@ impl IoPattern {
     }
 }
 
+/// fio's engines that return from a request when it is complete: `iodepth` has no effect.
+const SYNCHRONOUS: [&str; 6] = ["sync", "psync", "vsync", "pvsync", "pvsync2", "mmap"];
+
+impl IoSpec {
+    /// The synchronous fio engine that ignores `iodepth`, if the job has one.
+    pub fn ignores_depth(&self) -> Option<&str> {
+        let engine = self.fio_options.iter().rev().find(|(name, _)| name == "ioengine");
+        engine
+            .map(|(_, value)| value.as_str())
+            .filter(|engine| SYNCHRONOUS.contains(engine))
+    }
+
+    /// Requests that all jobs together keep in flight.
+    pub fn in_flight(&self) -> u64 {
+        let depth = match self.ignores_depth() {
+            Some(_) => 1,
+            None => self.queue_depth,
+        };
+        u64::from(self.jobs) * u64::from(depth)
+    }
+}
+
 impl WorkSpec for IoSpec {
     fn tests(&self) -> Vec<&str> {
         self.pattern.tests()
+    }
+
+    fn jobs(&self) -> Vec<IoJob<'_>> {
+        vec![IoJob {
+            test: self.pattern.name(),
+            io: Cow::Borrowed(self),
+            grows_by: "size",
+            can_be_direct: true,
+        }]
     }
 
     fn needs_files(&self) -> Option<&'static str> {

@@ -1,6 +1,7 @@
 //! IOzone's tests.
 
-use super::WorkSpec;
+use super::io::{IoPattern, IoSpec, SyncMode};
+use super::{IoJob, WorkSpec};
 use crate::wording::{bytes, joined};
 use serde::{Deserialize, Serialize};
 
@@ -103,6 +104,15 @@ impl IozoneTest {
         }
     }
 
+    const fn pattern(self) -> IoPattern {
+        match self {
+            Self::RandomRead => IoPattern::RandRead,
+            Self::RandomWrite => IoPattern::RandWrite,
+            _ if self.reads() => IoPattern::Read,
+            _ => IoPattern::Write,
+        }
+    }
+
     /// Whether it only reads.
     pub const fn reads(self) -> bool {
         matches!(
@@ -121,6 +131,26 @@ impl IozoneTest {
 impl WorkSpec for IozoneSpec {
     fn tests(&self) -> Vec<&str> {
         self.tests.iter().map(|test| test.name()).collect()
+    }
+
+    fn jobs(&self) -> Vec<IoJob<'_>> {
+        let job = |test: &IozoneTest| {
+            let io = IoSpec {
+                pattern: test.pattern(),
+                block_bytes: self.record_bytes,
+                size_bytes: self.file_bytes,
+                jobs: self.processes,
+                direct: self.direct,
+                sync: match self.sync {
+                    true => SyncMode::Sync,
+                    false => SyncMode::None,
+                },
+                end_fsync: self.include_flush,
+                ..IoSpec::default()
+            };
+            IoJob::new(test.name(), io, "file")
+        };
+        self.tests.iter().map(job).collect()
     }
 
     fn needs_files(&self) -> Option<&'static str> {

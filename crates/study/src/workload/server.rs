@@ -1,6 +1,7 @@
 //! Server workloads: files and records that must be on stable storage before the next step.
 
-use super::{SizeSpec, WorkSpec};
+use super::io::{IoPattern, IoSpec, SyncMode};
+use super::{IoJob, REQUEST_BYTES, SizeSpec, WorkSpec};
 use crate::wording::{bytes, count, number};
 use serde::{Deserialize, Serialize};
 
@@ -81,6 +82,42 @@ impl ServerSpec {
 impl WorkSpec for ServerSpec {
     fn tests(&self) -> Vec<&str> {
         self.tests.iter().map(|test| test.name()).collect()
+    }
+
+    /// Every write of it is on stable storage before the next step.
+    fn jobs(&self) -> Vec<IoJob<'_>> {
+        let job = |test: &ServerTest| {
+            let is_mixed = *test == ServerTest::Mixed;
+            let all_bytes = match test.has_files() {
+                true => self.size.bytes_of(self.files, 1),
+                false => self.log_bytes(),
+            };
+            let io = IoSpec {
+                pattern: match is_mixed {
+                    true => IoPattern::RandRw,
+                    false => IoPattern::Write,
+                },
+                read_percent: self.read_percent,
+                block_bytes: match test.has_files() {
+                    true => self.size.median_bytes.min(REQUEST_BYTES),
+                    false => self.record_bytes,
+                },
+                size_bytes: all_bytes / u64::from(self.clients.max(1)),
+                jobs: self.clients,
+                sync: SyncMode::Sync,
+                rate_iops: self
+                    .rate
+                    .filter(|_| is_mixed)
+                    .map(|rate| rate.div_ceil(self.clients.max(1))),
+                runtime_ns: is_mixed.then_some(self.runtime_ns),
+                ..IoSpec::default()
+            };
+            IoJob {
+                can_be_direct: false,
+                ..IoJob::new(test.name(), io, if test.has_files() { "files" } else { "records" })
+            }
+        };
+        self.tests.iter().map(job).collect()
     }
 
     fn needs_files(&self) -> Option<&'static str> {

@@ -1,6 +1,7 @@
 //! A collection of files.
 
-use super::WorkSpec;
+use super::io::{IoPattern, IoSpec};
+use super::{IoJob, REQUEST_BYTES, WorkSpec};
 use crate::wording::{bytes, count, number};
 use serde::{Deserialize, Serialize};
 
@@ -125,6 +126,31 @@ impl Collection {
 impl WorkSpec for TreeSpec {
     fn tests(&self) -> Vec<&str> {
         self.tests.iter().map(|test| test.name()).collect()
+    }
+
+    /// Files are written and read one after the other; a test that writes ends when its data is on the disks.
+    fn jobs(&self) -> Vec<IoJob<'_>> {
+        let job = |test: &TreeTest| {
+            let pattern = match test {
+                TreeTest::Write if self.from.is_some() => IoPattern::ReadWrite,
+                TreeTest::Write => IoPattern::Write,
+                TreeTest::Read => IoPattern::Read,
+                TreeTest::Copy => IoPattern::ReadWrite,
+                TreeTest::Delete => return None,
+            };
+            let io = IoSpec {
+                pattern,
+                block_bytes: self.size.median_bytes.min(REQUEST_BYTES),
+                size_bytes: self.size.bytes_of(self.files, 1),
+                end_fsync: true,
+                ..IoSpec::default()
+            };
+            Some(IoJob {
+                can_be_direct: false,
+                ..IoJob::new(test.name(), io, "files")
+            })
+        };
+        self.tests.iter().filter_map(job).collect()
     }
 
     fn needs_files(&self) -> Option<&'static str> {

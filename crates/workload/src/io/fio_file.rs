@@ -4,20 +4,21 @@
 //! `verify` compares contents, if the job file sets it.
 
 use super::fio::{COMMON, OUTPUT_BYTES_MAX, TIME_LIMIT, escaped};
+use super::fio_log::BandwidthLog;
 use super::fio_report::{self, JobReport};
-use super::guards;
+use super::guards::{self, Judged};
 use super::holes;
 use super::place::{self, Layout};
 use super::report::{self, WrittenOut};
-use super::tally::{Stream, Tally};
+use super::tally::{Outcome, Tally};
 use crate::contents::Contents;
 use crate::cpu::CpuTime;
 use crate::host::{DeviceCounters, Host};
-use crate::report::{Asked, FIO_CLOCK, Reporter};
+use crate::report::{FIO_CLOCK, Reporter};
 use crate::{Engine, Target, WorkloadError};
 use std::path::Path;
 use std::time::{Duration, Instant};
-use study::workload::{FioFileSpec, FioSection};
+use study::workload::{FioFileSpec, FioSection, IoSpec};
 use tools::{Invocation, Tool};
 
 impl Engine for FioFileSpec {
@@ -49,8 +50,10 @@ fn run(spec: &FioFileSpec, target: &Target<'_>, seed: u64, host: &mut dyn Host) 
     host.step("fio");
     let cpu_before = CpuTime::now();
     let running: u64 = spec.sections.iter().filter_map(|section| section.runtime_ns).sum();
+    let specs: Vec<IoSpec> = spec.sections.iter().map(FioSection::as_io).collect();
+    let logs = specs.iter().map(BandwidthLog::of).collect::<Result<Vec<_>, _>>()?;
     let invocation = Invocation::new(Tool::Fio)
-        .args(arguments(spec, mount_point, seed))
+        .args(arguments(spec, mount_point, seed, &logs))
         .limit(TIME_LIMIT + Duration::from_nanos(running))
         .output_bytes_max(OUTPUT_BYTES_MAX);
     let call = host.run_tool(&invocation)?;
@@ -60,25 +63,20 @@ fn run(spec: &FioFileSpec, target: &Target<'_>, seed: u64, host: &mut dyn Host) 
     place::sync(target)?;
     let sync = sync_began.elapsed();
     let moved = counters(host)? - before;
-    let mut asked = Asked {
-        bytes: 0,
-        requests: Some(0),
-        record_bytes: None,
-    };
-    for section in &spec.sections {
-        let reads = report_section(section, &jobs, sync, host)?;
-        asked.bytes += reads.bytes;
-        asked.requests = asked.requests.map(|requests| requests + reads.operations());
+    let mut outcomes = Vec::new();
+    for (section, log) in spec.sections.iter().zip(logs) {
+        outcomes.push(report_section(section, &jobs, log, sync, host)?);
     }
-    if !spec.sections.iter().all(|section| section.pattern.is_random()) {
-        asked.requests = None;
-    }
-    let file_bytes = spec
-        .sections
-        .iter()
-        .map(|section| layout(section, mount_point).file_bytes);
-    asked.record_bytes = file_bytes.min().and_then(|bytes| guards::record_bytes(host, bytes));
-    report_whole(spec, cpu, moved, asked, host);
+    report_whole(cpu, moved, host);
+    let judged = specs.iter().zip(&spec.sections).zip(&outcomes);
+    let judged: Vec<Judged<'_>> = judged
+        .map(|((spec, section), outcome)| Judged {
+            test: &section.name,
+            spec,
+            outcome,
+        })
+        .collect();
+    guards::report(&judged, moved, host);
     for section in spec.sections.iter().filter(|section| !section.pattern.has_writes()) {
         let test = &section.name;
         holes::report(&layout(section, mount_point), &mut Reporter { host, test })?;
@@ -103,11 +101,11 @@ fn layout<'a>(section: &'a FioSection, mount_point: &'a Path) -> Layout<'a> {
     }
 }
 
-fn arguments(spec: &FioFileSpec, mount_point: &Path, seed: u64) -> Vec<String> {
+fn arguments(spec: &FioFileSpec, mount_point: &Path, seed: u64, logs: &[Option<BandwidthLog>]) -> Vec<String> {
     let mut arguments: Vec<String> = COMMON.map(str::to_owned).to_vec();
     arguments.insert(0, "--name=global".to_owned());
     arguments.push(format!("--directory={}", escaped(mount_point)));
-    for (number, section) in (0..).zip(&spec.sections) {
+    for ((number, section), log) in (0..).zip(&spec.sections).zip(logs) {
         arguments.push(format!("--name={}", section.name));
         // fio expects a signed number.
         arguments.push(format!("--randseed={}", (seed >> 1).wrapping_add(number) >> 1));
@@ -115,18 +113,20 @@ fn arguments(spec: &FioFileSpec, mount_point: &Path, seed: u64) -> Vec<String> {
         arguments.push(format!("--filename_format={format}"));
         let said = section.options.iter().filter(|(name, _)| name != "group_reporting");
         arguments.extend(said.map(|(name, value)| format!("--{name}={value}")));
+        arguments.extend(log.iter().flat_map(BandwidthLog::arguments));
     }
     arguments
 }
 
-/// Returns the bytes read. Dirty data cannot be attributed to a section: the sync counts for every section that
-/// writes through the page cache.
+/// Dirty data cannot be attributed to a section: the sync counts for every section that writes through the page
+/// cache.
 fn report_section(
     section: &FioSection,
     jobs: &[JobReport],
+    log: Option<BandwidthLog>,
     sync: Duration,
     host: &mut dyn Host,
-) -> Result<Stream, WorkloadError> {
+) -> Result<Outcome, WorkloadError> {
     let own: Vec<&JobReport> = jobs.iter().filter(|job| job.name == section.name).collect();
     if own.is_empty() {
         return Err(WorkloadError::FioOutput {
@@ -153,43 +153,29 @@ fn report_section(
         sync,
         ramp: Duration::ZERO,
     };
+    if let Some(log) = log {
+        tally.course = log.read()?;
+    }
     report::report_test(&section.name, section.pattern, &tally, duration, written, host);
-    Reporter {
+    let mut reporter = Reporter {
         host,
         test: &section.name,
-    }
-    .long_enough_guard(duration, FIO_CLOCK);
-    Ok(tally.reads)
+    };
+    reporter.course(&tally.course, duration);
+    reporter.long_enough_guard(duration, FIO_CLOCK);
+    Ok(Outcome {
+        tally,
+        duration,
+        jobs: Vec::new(),
+        phases: Vec::new(),
+    })
 }
 
 /// Reports what cannot be attributed to a section.
-fn report_whole(spec: &FioFileSpec, cpu: CpuTime, moved: DeviceCounters, asked: Asked, host: &mut dyn Host) {
+fn report_whole(cpu: CpuTime, moved: DeviceCounters, host: &mut dyn Host) {
     let mut reporter = Reporter { host, test: "fio" };
     reporter.cpu(cpu);
     reporter.device_work(moved);
     // Sections are not separate.
     reporter.host.judge(None);
-    if spec.sections.iter().all(|section| !section.pattern.has_writes()) {
-        let once = spec.sections.iter().map(|section| {
-            let all = section.size_bytes * u64::from(section.jobs);
-            if section.runtime_ns.is_some() || section.options.iter().any(|(name, _)| name == "io_size") {
-                0
-            } else {
-                all
-            }
-        });
-        let bytes = once.sum();
-        let favours_none = |section: &FioSection| section.direct || guards::favours_no_block(&section.options);
-        let is_judged = spec.sections.iter().all(favours_none);
-        for section in &spec.sections {
-            let mut of_section = Reporter {
-                host: &mut *reporter.host,
-                test: &section.name,
-            };
-            of_section.cold_cache_guard(bytes, moved);
-            if is_judged {
-                of_section.cache_hits_guard(asked, moved);
-            }
-        }
-    }
 }

@@ -1,4 +1,5 @@
-//! The guards of a job: whether reads came from the disks, and whether writes reached them.
+//! The guards of all reads and writes, by whichever engine and from whichever kind of workload: whether reads came from
+//! the disks, and whether writes reached them.
 
 use super::tally::Outcome;
 use crate::host::{DeviceCounters, Host, WriteUnit};
@@ -24,56 +25,152 @@ const READ_PERCENT_MIN: u64 = 10;
 /// fio options that read some blocks more often than others.
 const FAVOURS: [&str; 2] = ["random_distribution", "percentage_random"];
 
-pub(super) fn report(reporter: &mut Reporter<'_>, spec: &IoSpec, outcome: &Outcome, moved: DeviceCounters) {
-    // Data accessed a second time may come from memory, or be overwritten there.
-    let stride = 1 + spec.skip_bytes.max(0).unsigned_abs() / spec.block_bytes;
-    let once = u64::from(spec.jobs) * spec.size_bytes / stride;
-    let percent = incompressible_percent(spec, reporter.host.compresses());
-    let through = |bytes: u64| if spec.direct { bytes } else { bytes.min(once) } * percent / 100;
-    let names_any = |options: &[&str]| {
-        spec.fio_options
+/// A job of a run, with what it did.
+pub(super) struct Judged<'a> {
+    /// Name of its test.
+    pub(super) test: &'a str,
+    pub(super) spec: &'a IoSpec,
+    pub(super) outcome: &'a Outcome,
+}
+
+/// Judges all jobs that ran between two readings of the disks' counters. Requests at the disks are not attributed to
+/// jobs: with several jobs, each of them is judged by the sum.
+pub(super) fn report(jobs: &[Judged<'_>], moved: DeviceCounters, host: &mut dyn Host) {
+    let compresses = host.compresses();
+    for job in jobs {
+        alone(job, host);
+    }
+    let reads: Vec<&Judged<'_>> = jobs.iter().filter(|job| job.reads_are_judged()).collect();
+    if !reads.is_empty() && reads.iter().all(|job| job.spec.direct || !job.names_any(&REPEATS)) {
+        let bytes = reads
             .iter()
-            .any(|(name, _)| options.contains(&name.as_str()))
-    };
-    let reads_may_hit = !spec.direct && names_any(&REPEATS);
-    let reads = outcome.tally.reads.bytes;
-    let writes = outcome.tally.writes.bytes + outcome.tally.ramp.written_bytes;
-    let pattern = spec.pattern;
-    let is_judged = pattern.has_reads() && (spec.direct || !pattern.is_mixed());
-    if is_judged && !reads_may_hit {
-        reporter.cold_cache_guard(through(reads), moved);
+            .map(|job| job.through(job.outcome.tally.reads.bytes, compresses));
+        let bytes = bytes.sum();
+        each(&reads, host, |reporter| reporter.cold_cache_guard(bytes, moved));
     }
-    if is_judged && (spec.direct || favours_no_block(&spec.fio_options)) {
-        let record_bytes = record_bytes(&*reporter.host, spec.size_bytes);
-        // Data that was compressed away is not read.
-        let record_bytes = record_bytes.map(|bytes| bytes * percent / 100);
-        reporter.cache_hits_guard(asked(spec, outcome, percent, record_bytes), moved);
+    let favours_none = |job: &&Judged<'_>| job.spec.direct || favours_no_block(&job.spec.fio_options);
+    if !reads.is_empty() && reads.iter().all(favours_none) {
+        let asked = asked(&reads, host);
+        each(&reads, host, |reporter| reporter.cache_hits_guard(asked, moved));
     }
-    if pattern.has_writes() {
+    let writes: Vec<&Judged<'_>> = jobs.iter().filter(|job| job.spec.pattern.has_writes()).collect();
+    if !writes.is_empty() {
         // All of it, including overwritten data: a block that was overwritten in memory is on no disk.
-        reporter.written_out_guard(writes * percent / 100, moved);
+        let bytes = writes
+            .iter()
+            .map(|job| job.written_bytes() * job.percent(compresses) / 100);
+        let bytes = bytes.sum();
+        each(&writes, host, |reporter| reporter.written_out_guard(bytes, moved));
     }
-    if percent == 0 && spec.buffer.fill != BufferFill::Random {
-        // btrfs writes data uncompressed where it has reserved space.
-        if pattern.has_writes() {
-            let needed = reporter.host.member_bytes_min(writes);
-            reporter.compressible_guard("written to", moved.written_bytes(), needed);
-        } else {
-            reporter.compressible_guard("read from", moved.read_bytes(), reads.min(once));
+    compressible(jobs, moved, host);
+    // Reads of other jobs hide what stripes and records need.
+    if !jobs.iter().any(|job| job.spec.pattern.has_reads()) {
+        for job in writes {
+            job.read_modify_write(moved, host);
         }
     }
-    let unit = reporter.host.write_unit().filter(|_| !spec.fits_memory);
-    if let Some((passed, detail)) = unit.and_then(|unit| {
-        let written = Written::of(spec, outcome, reporter.host.ram_bytes());
-        read_modify_write(spec, unit, written, moved)
-    }) {
-        reporter.guard("read-modify-write", passed, detail);
+}
+
+fn each(jobs: &[&Judged<'_>], host: &mut dyn Host, guard: impl Fn(&mut Reporter<'_>)) {
+    for job in jobs {
+        guard(&mut job.reporter(host));
     }
-    if let Some((passed, detail)) = aligned(spec, reporter.host.physical_block_bytes()) {
+}
+
+/// The guards that need no counters of the disks.
+fn alone(job: &Judged<'_>, host: &mut dyn Host) {
+    let mut reporter = job.reporter(host);
+    if let Some((passed, detail)) = aligned(job.spec, reporter.host.physical_block_bytes()) {
         reporter.guard("aligned", passed, detail);
     }
-    if let Some((passed, detail)) = steady(spec, outcome) {
+    if let Some((passed, detail)) = steady(job.spec, job.outcome) {
         reporter.guard("steady", passed, detail);
+    }
+}
+
+/// Whether all jobs use bytes that a filesystem could store as nothing.
+fn compressible(jobs: &[Judged<'_>], moved: DeviceCounters, host: &mut dyn Host) {
+    let compresses = host.compresses();
+    let is_small = |job: &Judged<'_>| job.percent(compresses) == 0 && job.spec.buffer.fill != BufferFill::Random;
+    if !jobs.iter().all(is_small) {
+        return;
+    }
+    // btrfs writes data uncompressed where it has reserved space.
+    let writes = jobs.iter().any(|job| job.spec.pattern.has_writes());
+    let bytes: u64 = match writes {
+        true => jobs.iter().map(Judged::written_bytes).sum(),
+        false => jobs
+            .iter()
+            .map(|job| job.outcome.tally.reads.bytes.min(job.once()))
+            .sum(),
+    };
+    for job in jobs.iter().filter(|job| job.spec.pattern.has_writes() == writes) {
+        let mut reporter = job.reporter(host);
+        if writes {
+            let needed = reporter.host.member_bytes_min(bytes);
+            reporter.compressible_guard("written to", moved.written_bytes(), needed);
+        } else {
+            reporter.compressible_guard("read from", moved.read_bytes(), bytes);
+        }
+    }
+}
+
+impl Judged<'_> {
+    fn reporter<'a>(&'a self, host: &'a mut dyn Host) -> Reporter<'a> {
+        Reporter { host, test: self.test }
+    }
+
+    /// Reads of what the same job writes may come from memory.
+    fn reads_are_judged(&self) -> bool {
+        let pattern = self.spec.pattern;
+        pattern.has_reads() && (self.spec.direct || !pattern.is_mixed())
+    }
+
+    fn names_any(&self, options: &[&str]) -> bool {
+        let named = |(name, _): &(String, String)| options.contains(&name.as_str());
+        self.spec.fio_options.iter().any(named)
+    }
+
+    /// The percentage of its bytes that must pass the disks.
+    fn percent(&self, compresses: bool) -> u64 {
+        incompressible_percent(self.spec, compresses)
+    }
+
+    /// Bytes of one pass over its files. Data accessed a second time may come from memory, or be overwritten there.
+    fn once(&self) -> u64 {
+        let stride = 1 + self.spec.skip_bytes.max(0).unsigned_abs() / self.spec.block_bytes;
+        u64::from(self.spec.jobs) * self.spec.size_bytes / stride
+    }
+
+    /// Size of each of its files: fio's `nrfiles` divides them.
+    fn file_bytes(&self) -> u64 {
+        let said = self.spec.fio_options.iter().find(|(name, _)| name == "nrfiles");
+        let files = said.and_then(|(_, files)| files.parse::<u64>().ok()).unwrap_or(1);
+        self.spec.size_bytes / files.max(1)
+    }
+
+    fn through(&self, bytes: u64, compresses: bool) -> u64 {
+        let bytes = if self.spec.direct {
+            bytes
+        } else {
+            bytes.min(self.once())
+        };
+        bytes * self.percent(compresses) / 100
+    }
+
+    /// Including its ramp.
+    fn written_bytes(&self) -> u64 {
+        self.outcome.tally.writes.bytes + self.outcome.tally.ramp.written_bytes
+    }
+
+    fn read_modify_write(&self, moved: DeviceCounters, host: &mut dyn Host) {
+        let Some(unit) = host.write_unit().filter(|_| !self.spec.fits_memory) else {
+            return;
+        };
+        let written = Written::of(self.spec, self.outcome, host.ram_bytes());
+        if let Some((passed, detail)) = read_modify_write(self.spec, unit, written, moved) {
+            self.reporter(host).guard("read-modify-write", passed, detail);
+        }
     }
 }
 
@@ -172,7 +269,7 @@ fn aligned(spec: &IoSpec, physical_block_bytes: Option<u64>) -> Option<(bool, St
 
 /// Whether no fio option reads some blocks more often than others, or through a memory mapping, which reads more
 /// than a block.
-pub(super) fn favours_no_block(options: &[(String, String)]) -> bool {
+fn favours_no_block(options: &[(String, String)]) -> bool {
     !options
         .iter()
         .any(|(name, value)| FAVOURS.contains(&name.as_str()) || (name == "ioengine" && value == "mmap"))
@@ -188,22 +285,35 @@ fn incompressible_percent(spec: &IoSpec, compresses: bool) -> u64 {
 }
 
 /// Bytes that the filesystem reads for a small random read in files of `file_bytes`, if it reads whole records.
-pub(super) fn record_bytes(host: &dyn Host, file_bytes: u64) -> Option<u64> {
+fn record_bytes(host: &dyn Host, file_bytes: u64) -> Option<u64> {
     match host.write_unit()? {
         WriteUnit::Record(bytes) => Some(bytes.min(file_bytes)),
         WriteUnit::Stripe(_) => None,
     }
 }
 
-/// All reads of a job, including its ramp.
-fn asked(spec: &IoSpec, outcome: &Outcome, percent: u64, record_bytes: Option<u64>) -> Asked {
-    let (reads, ramp) = (&outcome.tally.reads, outcome.tally.ramp);
-    let jumps = matches!(spec.pattern, IoPattern::RandRead | IoPattern::RandRw);
+/// All reads of the jobs, including their ramps.
+fn asked(jobs: &[&Judged<'_>], host: &dyn Host) -> Asked {
+    let compresses = host.compresses();
+    let bytes = jobs.iter().map(|job| {
+        let read = job.outcome.tally.reads.bytes + job.outcome.tally.ramp.read_bytes;
+        read * job.percent(compresses) / 100
+    });
+    // Blocks of zeros may not be stored, and sequential reads are merged.
+    let requests = jobs.iter().map(|job| {
+        let jumps = matches!(job.spec.pattern, IoPattern::RandRead | IoPattern::RandRw);
+        let all = job.outcome.tally.reads.operations() + job.outcome.tally.ramp.reads;
+        (jumps && job.percent(compresses) > 0).then_some(all)
+    });
+    // Data that was compressed away is not read.
+    let records = jobs.iter().filter_map(|job| {
+        let bytes = record_bytes(host, job.file_bytes())?;
+        Some(bytes * job.percent(compresses) / 100)
+    });
     Asked {
-        bytes: (reads.bytes + ramp.read_bytes) * percent / 100,
-        // Blocks of zeros may not be stored.
-        requests: (jumps && percent > 0).then(|| reads.operations() + ramp.reads),
-        record_bytes,
+        bytes: bytes.sum(),
+        requests: requests.sum(),
+        record_bytes: records.min(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Converts a job's result to samples, latencies and guards.
 
-use super::guards;
+use super::guards::{self, Judged};
 use super::tally::{InPhase, Outcome, Stream, Tally};
 use crate::cpu::CpuTime;
 use crate::host::{DeviceCounters, Host};
@@ -216,5 +216,6 @@ pub(super) fn report_around(
         IoEngine::Fio => FIO_CLOCK,
     };
     reporter.long_enough_guard(outcome.duration + written.wait(), clock);
-    guards::report(&mut reporter, spec, outcome, moved);
+    let test = spec.pattern.name();
+    guards::report(&[Judged { test, spec, outcome }], moved, host);
 }

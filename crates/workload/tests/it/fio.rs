@@ -153,3 +153,60 @@ fn a_job_file_is_done_section_by_section() {
         "fio made no files of its own"
     );
 }
+
+/// Issue 39, A3: a job that is not steady, or that memory answers, is marked whichever way it is written.
+#[test]
+fn a_job_file_does_not_bypass_the_guards_of_its_job() {
+    let options: Vec<(String, String)> = [
+        ("rw", "randrw"),
+        ("bs", "4k"),
+        ("size", "16m"),
+        ("ioengine", "psync"),
+        ("runtime", "1"),
+        ("time_based", "1"),
+        ("direct", "1"),
+    ]
+    .map(|(name, value)| (name.to_owned(), value.to_owned()))
+    .into();
+    let section = FioSection {
+        name: "randrw".to_owned(),
+        options,
+        pattern: IoPattern::RandRw,
+        block_bytes: 4096,
+        size_bytes: 16 << 20,
+        jobs: 1,
+        files: 1,
+        runtime_ns: Some(1_000_000_000),
+        direct: true,
+        end_fsync: false,
+    };
+    let guards = |work: Work| {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut host = Folder::default();
+        let work = WorkloadSpec {
+            name: "w".to_owned(),
+            work,
+        };
+        workload::run(&work, &target(folder.path()), 7, &mut host).expect("the job runs");
+        let mut names: Vec<String> = host
+            .events
+            .iter()
+            .filter_map(|event| match event {
+                Event::Guard(guard) => Some(guard.name.clone()),
+                _ => None,
+            })
+            .collect();
+        names.sort();
+        names
+    };
+    let of_job = guards(Work::Io(section.as_io()));
+    assert!(
+        of_job.contains(&"steady".to_owned()) && of_job.contains(&"written-out".to_owned()),
+        "{of_job:?}"
+    );
+    let of_file = guards(Work::FioFile(FioFileSpec {
+        path: "x.fio".to_owned(),
+        sections: vec![section],
+    }));
+    assert_eq!(of_file, of_job);
+}

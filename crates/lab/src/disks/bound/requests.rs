@@ -15,9 +15,9 @@
 
 use disksim::description::{Device, Mechanical};
 use disksim::request::SECTOR_BYTES;
-use study::plan::Trial;
+use study::plan::Cell;
 use study::stack::{DATA, JournalMode, StackSpec};
-use study::workload::{IoPattern, IoSpec, SyncMode, Work};
+use study::workload::{IoPattern, IoSpec, SyncMode};
 
 /// Allowed excess: the guard `cache-hits` accepts a tenth of the reads from memory, and half a revolution is an
 /// average.
@@ -56,9 +56,8 @@ pub(super) struct RequestBound {
 impl RequestBound {
     /// `None` if there is no arm, or if requests need not reach it one by one: buffered writes are sorted and
     /// merged in memory, and a filesystem or a journal may write them sequentially.
-    pub(super) fn of(trial: &Trial, device: &Device, copies: f64) -> Option<Self> {
-        let cell = &trial.cell;
-        let (Work::Io(spec), Device::Mechanical(disk)) = (&cell.workload.work, device) else {
+    pub(super) fn of(cell: &Cell, spec: &IoSpec, device: &Device, copies: f64) -> Option<Self> {
+        let Device::Mechanical(disk) = device else {
             return None;
         };
         let disks = f64::from(cell.machine.group(DATA)?.count);
@@ -89,7 +88,7 @@ impl RequestBound {
         if share > SHARE_MAX {
             return None;
         }
-        let in_flight = u64::from(spec.jobs) * u64::from(spec.queue_depth);
+        let in_flight = spec.in_flight();
         let rotation = (in_flight as f64 + disks * waiting) / (disk.revolution_ns as f64 / 2e9);
         let tracks = (area / disks / track_bytes(disk)).max(1.0);
         let stay = 1.0 + 2.0 * (in_flight as f64 + waiting) / tracks;
@@ -188,12 +187,9 @@ mod tests {
              size = \"{mib}M\" }}\n",
             model.file.name
         );
-        let trial = Trial {
-            cell: crate::disks::test_study::plan(&study).cells.remove(0),
-            index: 0,
-            seed: 1,
-        };
-        let mut bound = RequestBound::of(&trial, &model.device, 1.0)?;
+        let cell = crate::disks::test_study::plan(&study).cells.remove(0);
+        let job = cell.workload.work.job(word).expect("a job");
+        let mut bound = RequestBound::of(&cell, &job.io, &model.device, 1.0)?;
         bound.blocks = f64::from(requests);
         let simulated = simulated(model, op, mib << 8, depth, requests);
         Some((bound.most(simulated)?, simulated))

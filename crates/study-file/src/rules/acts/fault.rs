@@ -5,7 +5,7 @@ use crate::parse::document::Entry;
 use crate::syntax::diagnostic::{Found, Span};
 use study::act::{Act, ActKind, Corrupted, KNOWN_FILE_BYTES};
 use study::plan::Cell;
-use study::stack::{DATA, Keeper};
+use study::stack::{DATA, Keeper, Level};
 use study::workload::Work;
 
 const SECTOR_BYTES: u64 = 512;
@@ -123,6 +123,9 @@ pub(super) fn wrong_on(act: &Act, cell: &Cell) -> Option<WrongAct> {
         );
         return Some((message, "use `rw = \"read\"` or `rw = \"randread\"`"));
     }
+    if let Some(wrong) = unknown_layout(cell) {
+        return Some(wrong);
+    }
     let end_bytes = corrupted.offset_bytes.saturating_add(corrupted.sectors * SECTOR_BYTES);
     let disks = cell.machine.group(DATA).map_or(0, |group| group.count);
     let (member_bytes, what) = match cell.stack.keeper(disks)? {
@@ -134,5 +137,36 @@ pub(super) fn wrong_on(act: &Act, cell: &Cell) -> Option<WrongAct> {
     (end_bytes > member_bytes).then(|| {
         let message = format!("the sectors end at byte {end_bytes}: {what} {member_bytes} bytes of a disk");
         (message, "use a smaller `offset` or fewer `sectors`")
+    })
+}
+
+/// md's layouts of which it is known what is where: mdadm's defaults.
+fn unknown_layout(cell: &Cell) -> Option<WrongAct> {
+    let array = &cell.stack.array;
+    let disks = cell.machine.group(DATA).map_or(0, |group| group.count);
+    let layout = array.layout.as_deref();
+    let members = disks.saturating_sub(array.spares);
+    let is_known = match array.level {
+        Level::Raid5 | Level::Raid6 => layout.is_none_or(|layout| layout == "left-symmetric"),
+        Level::Raid10 => layout.is_none_or(|layout| layout == "n2") && members.is_multiple_of(2),
+        Level::Raid4 => false,
+        _ => return None,
+    };
+    (!is_known).then(|| {
+        let of_members = match array.level {
+            Level::Raid10 => format!(" and {members} members"),
+            _ => String::new(),
+        };
+        let name = array.level.facts().name;
+        let message = match layout {
+            Some(layout) => format!(
+                "where {name} with the layout `{layout}`{of_members} has its data is not known to `corrupt`"
+            ),
+            None => format!("where {name}{of_members} has its data is not known to `corrupt`"),
+        };
+        (
+            message,
+            "use level 1, 5, 6 or 10 without `layout`, level 10 with an even number of members",
+        )
     })
 }

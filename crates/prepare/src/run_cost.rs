@@ -1,0 +1,150 @@
+//! What a run of a plan costs on this machine, before its first trial: time, memory, kernels to build, and what is
+//! missing. Time is an estimate from the plan alone.
+
+use crate::checks;
+use crate::lab_run::{MEMORY_SHARE, free_memory_bytes, kernels_of};
+use lab::kernel::{Cache, KernelError};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::time::Duration;
+use study::plan::{Cell, Plan};
+use study::stack::MachineKind;
+use study::wording::count;
+use study_file::describe_size;
+
+/// Processor time of a kernel's build: 600 to 900 files, of which each takes about two seconds.
+const KERNEL_BUILD_S: u64 = 1500;
+/// The estimate of a trial is right within this factor on most machines.
+const FACTOR: u64 = 3;
+
+/// As shown by the plan.
+pub fn paragraph(plan: &Plan, cache: &Cache, guests: usize) -> String {
+    let mut text = String::from("\non this machine:\n");
+    let guests = guests.max(1) as u64;
+    let (least, most) = (plan.precision.min_trials, plan.precision.max_trials);
+    let once_us: u64 = plan.cells.iter().map(runner::expected_us).sum();
+    let wall = |trials: u32| Duration::from_micros(once_us.saturating_mul(u64::from(trials)) / guests);
+    let low = wall(least) / FACTOR as u32;
+    let high = wall(most) * FACTOR as u32;
+    let is_lab = plan.cells.iter().any(|cell| cell.machine.kind == MachineKind::Lab);
+    let at_once = match is_lab {
+        true => format!(" with {} at the same time", count(guests as usize, "guest")),
+        false => String::new(),
+    };
+    let _ = writeln!(
+        text,
+        "      time: {} to {}{at_once}, an estimate until the first trials have ended",
+        rounded(low),
+        rounded(high)
+    );
+    if is_lab {
+        memory(&mut text, plan, guests);
+        kernels(&mut text, plan, cache);
+    }
+    programs(&mut text, plan);
+    text
+}
+
+/// Memory of the guests, and of the contents of their disks, which go to a file if there is not enough.
+fn memory(text: &mut String, plan: &Plan, guests: u64) {
+    let ram = plan.cells.iter().map(|cell| cell.machine.ram_bytes).max().unwrap_or(0);
+    let written = plan.cells.iter().map(written_bytes).max().unwrap_or(0);
+    let budget = free_memory_bytes() / MEMORY_SHARE;
+    let beyond = written.saturating_mul(guests).saturating_sub(budget);
+    let _ = write!(
+        text,
+        "      memory: {} for guests, up to {} for what they write",
+        describe_size(ram.saturating_mul(guests)),
+        describe_size(written.saturating_mul(guests).min(budget))
+    );
+    let _ = match beyond {
+        0 => writeln!(text),
+        beyond => writeln!(text, "; disk space: up to {}", describe_size(beyond)),
+    };
+}
+
+/// Everything that a trial may write to its disks.
+fn written_bytes(cell: &Cell) -> u64 {
+    let bytes = cell.workload.work.spec().bytes(4096);
+    let disks = cell.machine.disks.first().map_or(1, |group| group.count);
+    cell.stack.array.member_bytes_min(disks, bytes)
+}
+
+fn kernels(text: &mut String, plan: &Plan, cache: &Cache) {
+    let minutes = (KERNEL_BUILD_S / crate::processors() as u64).div_ceil(60);
+    for name in kernels_of(plan) {
+        let what = match cache.find(&name) {
+            Ok(Ok(_)) => continue,
+            Ok(Err(_)) => format!("to be built first, about {minutes} min"),
+            Err(KernelError::NotFetched { package, .. }) => {
+                format!(
+                    "{package} is to be downloaded from Debian's mirror, and the kernel built: about {minutes} min"
+                )
+            }
+            Err(error) => error.to_string(),
+        };
+        let _ = writeln!(text, "      kernel {name}: {what}");
+    }
+}
+
+/// Programs that are missing, and the number of cells that a run leaves out for them.
+fn programs(text: &mut String, plan: &Plan) {
+    let mut missing: BTreeMap<String, usize> = BTreeMap::new();
+    for cell in &plan.cells {
+        if let Some(tools) = checks::missing_of(cell, cell.machine.kind) {
+            *missing.entry(tools.to_string()).or_default() += 1;
+        }
+    }
+    for (what, cells) in missing {
+        let _ = writeln!(text, "      {what}; without it {} are left out", count(cells, "cell"));
+    }
+}
+
+/// In the largest unit of which there are two.
+fn rounded(time: Duration) -> String {
+    let seconds = time.as_secs();
+    match seconds {
+        0..120 => format!("{} s", seconds.max(1)),
+        120..7200 => format!("{} min", seconds / 60),
+        7200..172_800 => format!("{} h", seconds / 3600),
+        _ => format!("{} days", seconds / 86_400),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Issue 39, C13: the time was known after the first trial only, and kernels to build when they were built.
+    #[test]
+    fn what_a_run_costs_is_known_before_its_first_trial() {
+        let study = "ram = \"512M\"\nkernel = \"6.12\"\n[disks]\ncount = 4\n[[stack]]\narray = { level = 5 }\n\
+                     [[workload]]\nname = \"w\"\nio = { rw = \"write\", size = \"100M\" }\n[precision]\ntrials = 4\n";
+        let known = study_file::Known {
+            kernels: vec!["6.12".to_owned()],
+            ..study_file::Known::default()
+        };
+        let plan = study_file::read(study, "a.toml", &known).expect("a study");
+        let folder = tempfile::tempdir().expect("a folder");
+        let said = paragraph(&plan, &Cache::at(folder.path().to_owned()), 2);
+        assert!(
+            said.contains("time: 1 s to ") && said.contains("with 2 guests at the same time"),
+            "{said}"
+        );
+        assert!(
+            said.contains("memory: 1 GiB for guests, up to 266.7 MiB for what they write"),
+            "{said}"
+        );
+        assert!(said.contains("kernel 6.12: "), "no kernel is in the cache: {said}");
+    }
+
+    #[test]
+    fn times_are_rounded() {
+        let of = |seconds: u64| rounded(Duration::from_secs(seconds));
+        assert_eq!(
+            (of(0), of(119), of(120)),
+            ("1 s".into(), "119 s".into(), "2 min".into())
+        );
+        assert_eq!((of(7200), of(200_000)), ("2 h".into(), "2 days".into()));
+    }
+}

@@ -1,0 +1,43 @@
+//! What every kind of workload asks of the disks, in fio's terms: warnings, bounds and guards judge this and no kind
+//! of workload by itself.
+
+use super::{IoSpec, Work};
+use std::borrow::Cow;
+
+/// Larger files are read and written in several requests.
+pub(super) const REQUEST_BYTES: u64 = 1 << 20;
+
+/// The reads and writes of one test.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IoJob<'a> {
+    /// Name of the test.
+    pub test: &'a str,
+    pub io: Cow<'a, IoSpec>,
+    /// The key of the study with which its data becomes larger, if there is one.
+    pub grows_by: &'static str,
+    /// Whether the study can make it use direct I/O.
+    pub can_be_direct: bool,
+}
+
+impl<'a> IoJob<'a> {
+    pub(super) fn new(test: &'a str, io: IoSpec, grows_by: &'static str) -> Self {
+        Self {
+            test,
+            io: Cow::Owned(io),
+            grows_by,
+            can_be_direct: true,
+        }
+    }
+}
+
+impl Work {
+    /// The job of a test; a workload with one job has it for all its tests.
+    pub fn job(&self, test: &str) -> Option<IoJob<'_>> {
+        let mut jobs = self.spec().jobs();
+        match jobs.iter().position(|job| job.test == test) {
+            Some(place) => Some(jobs.swap_remove(place)),
+            None if jobs.len() == 1 => jobs.pop(),
+            None => None,
+        }
+    }
+}
