@@ -6,6 +6,8 @@ pub mod simulated;
 mod test_study;
 pub mod trace;
 
+use disksim::catalogue::format::Sure;
+use disksim::catalogue::note::Note;
 use disksim::catalogue::{self, Model};
 use disksim::contents::{Survival, Survivors};
 use disksim::description::{Description, Device, DiskDescription};
@@ -65,6 +67,13 @@ impl Models {
         };
         self.own.get(sha256).cloned().unwrap_or_else(|| Err(unknown()))
     }
+}
+
+/// The figures of a model that are neither measured nor from a document, but from memory: `sustained mb s`, `seek`.
+pub fn from_memory(model: &Model) -> Vec<String> {
+    let is_of_memory = |note: &&Note| note.sure == Sure::Unverified && note.source.contains("from memory");
+    let name = |note: &Note| note.name.rsplit('.').next().unwrap_or_default().replace('_', " ");
+    model.notes.iter().filter(is_of_memory).map(name).collect()
 }
 
 /// The disks of a trial, encoded for the guest's kernel.

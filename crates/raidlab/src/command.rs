@@ -27,7 +27,9 @@ mod trace;
 use crate::cli::{Arguments, Command};
 use crate::expected::ExpectedError;
 use files::{Colours, output};
+use std::path::Path;
 use std::process::ExitCode;
+use tools::shell_word;
 
 /// Executes a command.
 pub fn dispatch(arguments: Arguments) -> Result<ExitCode, ExpectedError> {
@@ -67,4 +69,12 @@ fn print(text: &str) -> Result<(), ExpectedError> {
 /// The same for text that may contain colours.
 fn print_with(text: &str, colours: Colours) -> Result<(), ExpectedError> {
     Ok(output::print(text, colours)?)
+}
+
+/// ` --store FILE` for a hint; empty for the default.
+fn store_option(store: &Path) -> String {
+    match store == Path::new("raidlab.db") {
+        true => String::new(),
+        false => format!(" --store {}", shell_word(&store.display().to_string())),
+    }
 }

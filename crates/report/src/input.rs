@@ -80,6 +80,8 @@ pub struct DiskInfo {
     pub model: String,
     /// `Western Digital WD5000YS, 500 GB, 7200 rpm, 16 MiB cache`.
     pub words: String,
+    /// Names of its figures without a source: estimates, and what is said from memory.
+    pub unverified: Vec<String>,
 }
 
 impl Input {

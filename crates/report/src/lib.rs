@@ -11,12 +11,15 @@
 mod chart;
 mod input;
 mod page;
+mod scoreboard;
 mod table;
 mod words;
 
 pub use input::{DiskInfo, Input, RunInfo, ShownPart, TrialInfo, TrialState};
 pub use page::{Curve, Distribution, Plot, comparison_html, distributions, html, plots};
+pub use scoreboard::{Advice, Choice, Column, Layout, Score, ScoreRow, Scoreboard};
 pub use table::{TableOptions, comparison, table};
 pub use words::{
-    ClaimWords, ComparedSide, Warnings, claim_words, clock, count, order_of, processor_notes, speed_verdict, time,
+    ClaimWords, ComparedSide, RateUnit, Warnings, claim_words, clock, count, order_of, processor_notes, time,
+    verdict,
 };

@@ -7,6 +7,7 @@ mod distribution;
 mod plot;
 mod recommended;
 mod results;
+mod scoreboard;
 mod setup;
 mod trouble;
 
@@ -15,8 +16,9 @@ pub use distribution::{Distribution, distributions};
 pub use plot::{Curve, Plot, plots};
 
 use crate::input::{Input, TrialState};
+use crate::scoreboard::Scoreboard;
 use crate::words::claims::{self, ClaimWords};
-use crate::words::figure::{count, nanoseconds, time};
+use crate::words::figure::{RateUnit, count, nanoseconds, time};
 use crate::words::power_cut::{self, PowerCuts};
 use crate::words::warnings::Warnings;
 use crate::words::{self, processor_notes, verdict};
@@ -32,14 +34,16 @@ pub fn html(input: &Input) -> String {
     let warnings = input.warnings();
     let claims = claims::claims(input, &warnings);
     let ranked = power_cut::others(&results);
+    let board = input.scoreboard();
     let mut page = Page {
         style: STYLE,
         contents: Vec::new(),
-        head: Head::new(input, &leading(input, &results, &warnings)),
+        head: Head::new(input, &results, &warnings, &board),
+        board: scoreboard::board(&board),
         tables: custom_table::tables(input, &results, &warnings),
         power_cuts: power_cut::power_cuts(input, &results),
         groups: results::groups(input, &ranked, &warnings),
-        recommended: recommended::recommended(input, &results),
+        recommended: recommended::recommended(input, &board),
         setup: setup::setup(input),
         claim_summary: claims::summary(&claims),
         how_claims_are_decided: claims::how_decided(&claims),
@@ -79,10 +83,11 @@ struct Page {
     /// Anchors of the sections, with their headings.
     contents: Vec<(String, String)>,
     head: Head,
+    board: scoreboard::Board,
     tables: Vec<custom_table::Table>,
     power_cuts: Vec<PowerCuts>,
     groups: Vec<results::Group>,
-    recommended: recommended::Recommended,
+    recommended: Vec<recommended::Recommended>,
     setup: setup::Setup,
     claim_summary: String,
     how_claims_are_decided: &'static str,
@@ -101,9 +106,13 @@ struct Head {
     machine: &'static str,
     /// The cost of CPU time in the lab.
     processor: String,
-    /// The verdict's first sentence, and the others.
+    /// Reasons to doubt the whole run.
+    doubts: Vec<String>,
     verdict: String,
-    more_verdict: String,
+    /// Disk models whose main figures have no source.
+    unverified: Vec<String>,
+    /// The machine and its trials in a line.
+    run: String,
     /// Number of samples that are not counted; empty if all are.
     doubtful: String,
     facts: Vec<(&'static str, String)>,
@@ -113,15 +122,8 @@ struct Head {
     warnings: Vec<String>,
 }
 
-/// The verdict, preceded by reasons to doubt it.
-fn leading(input: &Input, results: &stats::Results, warnings: &Warnings) -> Vec<String> {
-    let warning = words::control::warning(input).into_iter();
-    let warnings = warning.chain(warnings.run.clone());
-    warnings.chain(verdict::sentences(input, results)).collect()
-}
-
 impl Head {
-    fn new(input: &Input, verdict: &[String]) -> Self {
+    fn new(input: &Input, results: &stats::Results, warnings: &Warnings, board: &Scoreboard) -> Self {
         let done = input
             .trials
             .iter()
@@ -133,14 +135,14 @@ impl Head {
             .filter(|trial| matches!(trial.state, TrialState::Failed(_)))
             .count();
         let trials = match failed {
-            0 => format!("{done} done"),
-            failed => format!("{done} done, {failed} failed"),
+            0 => format!("{} done", count(done, "trial")),
+            failed => format!("{} done, {failed} failed", count(done, "trial")),
         };
         let mut facts = vec![
             ("Disks", setup::disk_words(input)),
             ("Kernel", setup::kernel_words(input)),
             ("Stacks", input.plan.stack_labels().len().to_string()),
-            ("Trials", trials),
+            ("Trials", trials.clone()),
             ("Seed", input.run.seed.to_string()),
             ("Run", time(input.run.started_at_unix_s)),
         ];
@@ -164,11 +166,20 @@ impl Head {
             is_simulated: input.is_simulated(),
             machine: words::machine(input.run.machine, &input.plan),
             processor: words::processor(&input.plan),
-            verdict: verdict.first().cloned().unwrap_or_default(),
-            more_verdict: verdict.get(1..).unwrap_or_default().join(" "),
-            doubtful: doubtful(input),
+            doubts: words::control::warning(input)
+                .into_iter()
+                .chain(warnings.run.clone())
+                .collect(),
+            verdict: verdict::sentences(input, results, board, RateUnit::MiB).join(" "),
+            unverified: words::unverified(input),
+            run: format!(
+                "{}, kernel {}, {trials}",
+                setup::disk_words(input),
+                setup::kernel_words(input)
+            ),
+            doubtful: words::guards::excluded(input),
             facts,
-            incomplete: incomplete(input, done),
+            incomplete: incomplete(input),
             warnings: [input.advice.clone(), processor_notes(input)].concat(),
         }
     }
@@ -196,7 +207,7 @@ fn contents(page: &Page) -> Vec<(String, String)> {
         add(&format!("work{LISTED_MAX}"), "further workloads");
     }
     if !page.recommended.is_empty() {
-        add("recommended", "Recommended stack");
+        add("recommended", "Commands that build it");
     }
     add("setup", "Tested stacks and machines");
     add("trouble", "Failures and guards");
@@ -204,32 +215,9 @@ fn contents(page: &Page) -> Vec<(String, String)> {
     contents
 }
 
-fn doubtful(input: &Input) -> String {
-    let mut guards: Vec<&str> = Vec::new();
-    let doubted = input.samples.iter().filter(|sample| !sample.counts());
-    for guard in doubted.clone().flat_map(|sample| &sample.failed_guards) {
-        if !guards.contains(&guard.as_str()) {
-            guards.push(guard);
-        }
-    }
-    match doubted.count() {
-        0 => String::new(),
-        doubted => format!(
-            "{doubted} of {} are doubtful and excluded from all figures: {} failed.",
-            count(input.samples.len(), "sample"),
-            guards.join(", ")
-        ),
-    }
-}
-
-fn incomplete(input: &Input, done: usize) -> String {
+/// What is not shown.
+fn incomplete(input: &Input) -> String {
     let mut words = Vec::new();
-    if input.run.finished_at_unix_s.is_none() {
-        words.push(format!(
-            "The run is not finished: these are its first {}.",
-            count(done, "trial")
-        ));
-    }
     let part = input.part_words();
     if !part.is_empty() {
         words.push(part);

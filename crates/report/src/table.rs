@@ -4,14 +4,17 @@ mod claims;
 mod comparison;
 mod custom_table;
 mod power_cut;
+mod scoreboard;
 
 pub use comparison::comparison;
 
 use crate::input::{Input, TrialState};
 use crate::words;
-use crate::words::figure::{SAME, count, decimals, number, uncertainty};
+use crate::words::figure::{RateUnit, SAME, bytes, count, decimals, number, uncertainty};
 use comfy_table::{Attribute, Cell, CellAlignment, Color, ContentLineStyle, LineStyle, Table, TableStyle};
-use stats::{Basis, Measure, TestResults, WorkloadResults};
+use stats::{Basis, Measure, Summary, TestResults, WorkloadResults};
+use study::plan::Cell as PlanCell;
+use study::stack::MachineKind;
 
 /// Options for drawing it.
 #[derive(Clone, Copy, Debug)]
@@ -19,6 +22,18 @@ pub struct TableOptions {
     /// Columns of the terminal. Tests that do not fit go into another table below.
     pub width: usize,
     pub colour: bool,
+    pub rates: RateUnit,
+}
+
+impl TableOptions {
+    /// Without colours.
+    pub const fn plain(width: usize) -> Self {
+        Self {
+            width,
+            colour: false,
+            rates: RateUnit::MiB,
+        }
+    }
 }
 
 /// Two spaces between columns, a line under the heading.
@@ -37,25 +52,25 @@ const BEST: &str = "*";
 pub fn table(input: &Input, options: TableOptions) -> String {
     let results = input.results();
     let warnings = input.warnings();
-    let verdict = words::verdict::sentences(input, &results).join(" ");
-    let verdict = textwrap::fill(&verdict, options.width.max(20));
-    let head = [&input.plan.title, &subtitle(input)].map(|line| textwrap::fill(line, options.width.max(20)));
-    let mut text = head.to_vec();
-    text.extend([String::new(), verdict]);
-    let claims = claims::text(&words::claims::claims(input, &warnings), options);
-    let part = input.part_words();
-    if !part.is_empty() {
-        text.extend([String::new(), textwrap::fill(&part, options.width.max(20))]);
-    }
-    if !claims.is_empty() {
-        // At the top, after the description of the run.
-        text.splice(2..2, [String::new(), claims]);
-    }
+    let board = input.scoreboard();
+    let fill = |line: &str| textwrap::fill(line, options.width.max(20));
+    let mut text = vec![fill(&input.plan.title), fill(&subtitle(input))];
+    let mut add = |words: String| {
+        if !words.is_empty() {
+            text.extend([String::new(), words]);
+        }
+    };
     let leading = words::control::warning(input).into_iter().chain(warnings.run.clone());
-    let leading: Vec<String> = leading
-        .flat_map(|warning| [String::new(), textwrap::fill(&warning, options.width.max(20))])
-        .collect();
-    text.splice(2..2, leading);
+    leading.for_each(|warning| add(fill(&warning)));
+    add(fill(
+        &words::verdict::sentences(input, &results, &board, options.rates).join(" "),
+    ));
+    add(scoreboard::text(&board, words::mark(input.run.machine), options));
+    let choices = words::scoreboard::choices(&board, options.rates);
+    add(choices.iter().map(|line| fill(line)).collect::<Vec<_>>().join("\n"));
+    add(fill(&words::scoreboard::facts_that_are_shared(&board)));
+    add(fill(&input.part_words()));
+    add(claims::text(&words::claims::claims(input, &warnings), options));
     for table in words::custom_table::tables(input, &results, &warnings) {
         text.push(String::new());
         text.push(custom_table::text(&table, input.is_simulated(), options));
@@ -94,12 +109,44 @@ fn subtitle(input: &Input) -> String {
     } else {
         format!(" · only {}", words::axes(&input.run.only))
     };
-    format!("{machine} · {} · seed {}{part}", count(done, "trial"), input.run.seed)
+    let shared = shared_machine(input).map_or_else(String::new, |words| format!(" · {words}"));
+    format!(
+        "{machine}{shared} · {} · seed {}{part}",
+        count(done, "trial"),
+        input.run.seed
+    )
+}
+
+/// Disks, kernel and memory, if all cells have the same.
+fn shared_machine(input: &Input) -> Option<String> {
+    let first = input
+        .plan
+        .cells
+        .first()
+        .filter(|cell| cell.machine.kind == MachineKind::Lab)?;
+    let is_same = |cell: &PlanCell| {
+        let (machine, own) = (&cell.machine, &first.machine);
+        (&machine.disks, &machine.kernel, machine.ram_bytes) == (&own.disks, &own.kernel, own.ram_bytes)
+    };
+    let words = || {
+        let machine = &first.machine;
+        format!(
+            "{}, kernel {}, {} of RAM",
+            words::disks(machine),
+            machine.kernel,
+            bytes(machine.ram_bytes)
+        )
+    };
+    input.plan.cells.iter().all(is_same).then(words)
 }
 
 /// As many tables, one below the other, as the width requires.
 fn workload_tables(input: &Input, workload: &WorkloadResults, options: TableOptions) -> Vec<String> {
-    let columns: Vec<Vec<String>> = workload.tests.iter().map(|test| column(input, test)).collect();
+    let columns: Vec<Vec<String>> = workload
+        .tests
+        .iter()
+        .map(|test| column(input, test, options.rates))
+        .collect();
     let widths: Vec<usize> = columns
         .iter()
         .map(|column| column.iter().map(|cell| cell.chars().count()).max().unwrap_or(0) + BLANKS)
@@ -144,9 +191,12 @@ fn label_width(input: &Input, room: usize) -> usize {
 }
 
 /// Heading, unit, and a cell for each stack.
-fn column(input: &Input, test: &TestResults) -> Vec<String> {
+fn column(input: &Input, test: &TestResults, rates: RateUnit) -> Vec<String> {
     let measure = test.headline();
-    let decimals = decimals(measure.rows.iter().filter_map(|row| row.summary.as_ref()));
+    let (unit, factor) = rates.of(measure.metric);
+    let scaled = |row: &stats::Row| row.summary.as_ref().map(|summary| summary.scaled(factor));
+    let summaries: Vec<Option<Summary>> = measure.rows.iter().map(scaled).collect();
+    let decimals = decimals(summaries.iter().flatten());
     let leaders = measure.leaders();
     let marks = |place: usize| {
         if leaders.is_empty() {
@@ -157,26 +207,28 @@ fn column(input: &Input, test: &TestResults) -> Vec<String> {
             "  "
         }
     };
-    let cells = measure.rows.iter().enumerate().map(|(place, row)| match &row.summary {
-        Some(summary) => {
-            let uncertainty = uncertainty(summary, decimals);
-            let space = if uncertainty.is_empty() { "" } else { " " };
-            format!(
-                "{}{space}{uncertainty}{}",
-                number(summary.median, decimals),
-                marks(place)
-            )
-        }
-        None => format!("{}{}", input.without_figure(row), marks(place)),
-    });
+    let cells = measure
+        .rows
+        .iter()
+        .zip(&summaries)
+        .enumerate()
+        .map(|(place, (row, summary))| match summary {
+            Some(summary) => {
+                let uncertainty = uncertainty(summary, decimals);
+                let space = if uncertainty.is_empty() { "" } else { " " };
+                format!(
+                    "{}{space}{uncertainty}{}",
+                    number(summary.median, decimals),
+                    marks(place)
+                )
+            }
+            None => format!("{}{}", input.without_figure(row), marks(place)),
+        });
     let unit_mark = if leaders.is_empty() { "" } else { "  " };
-    [
-        test.name.clone() + unit_mark,
-        measure.metric.unit().name().to_owned() + unit_mark,
-    ]
-    .into_iter()
-    .chain(cells)
-    .collect()
+    [test.name.clone() + unit_mark, unit.to_owned() + unit_mark]
+        .into_iter()
+        .chain(cells)
+        .collect()
 }
 
 pub(crate) fn plain_table(colour: bool) -> Table {
@@ -258,26 +310,12 @@ fn notes(input: &Input, workloads: &[WorkloadResults]) -> Vec<String> {
     if intervals().any(|interval| interval.basis == Basis::LogNormal) {
         notes.push("with fewer than six trials intervals assume log-normal values".to_owned());
     }
-    let failed = input
-        .trials
-        .iter()
-        .filter(|trial| matches!(trial.state, TrialState::Failed(_)))
-        .count();
-    if failed > 0 {
-        notes.push(format!("{} failed: `raidlab report` says why", count(failed, "trial")));
-    }
-    let excluded: usize = measures
-        .iter()
-        .flat_map(|measure| &measure.rows)
-        .map(|row| row.excluded.len())
-        .sum();
     let not_placed = measures.iter().any(|measure| measure.not_placed().next().is_some());
     if not_placed {
         notes.push("figures without an interval come from too few trials to rank".to_owned());
     }
-    if excluded > 0 {
-        notes.push(format!("{} excluded by a failed guard", count(excluded, "sample")));
-    }
+    notes.extend(words::guards::lines(input));
+    notes.extend(words::unverified(input));
     notes.extend(words::processor_notes(input));
     notes.extend(words::rebuild::note(input));
     notes.extend(words::device_time::note(input));

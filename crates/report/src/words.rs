@@ -3,14 +3,17 @@
 
 pub(crate) mod claims;
 mod clock;
+pub(crate) mod commands;
 pub(crate) mod comparison;
 pub(crate) mod control;
 pub(crate) mod custom_table;
 pub(crate) mod device_time;
 pub(crate) mod figure;
+pub(crate) mod guards;
 pub(crate) mod power_cut;
 mod processor;
 pub(crate) mod rebuild;
+pub(crate) mod scoreboard;
 mod stack;
 pub(crate) mod verdict;
 pub(crate) mod warnings;
@@ -18,12 +21,13 @@ pub(crate) mod warnings;
 pub use claims::{ClaimWords, claim_words};
 pub use clock::clock;
 pub use comparison::ComparedSide;
-pub use figure::{count, time};
+pub use figure::{RateUnit, count, time};
 pub use processor::processor_notes;
 pub(crate) use stack::{array, disks, filesystem, tuning};
-pub use verdict::speed_verdict;
+pub use verdict::verdict;
 pub use warnings::{Warnings, order_of};
 
+use crate::input::Input;
 use study::metric::{Better, Metric};
 use study::plan::Plan;
 use study::stack::{DiskGroup, MachineKind, StackSpec};
@@ -42,6 +46,19 @@ pub(crate) fn machine(machine: MachineKind, plan: &Plan) -> &'static str {
         MachineKind::Host => "real disks of this host",
         MachineKind::Foreign => "machines unknown to raidlab: imported results",
     }
+}
+
+/// Disk models with figures that nobody measured or specified, a sentence each: results are no better than they are.
+pub(crate) fn unverified(input: &Input) -> Vec<String> {
+    let of = input.disks.iter().filter(|disk| !disk.unverified.is_empty());
+    of.map(|disk| {
+        format!(
+            "The model {} is partly from memory, without a document or a measurement: {}.",
+            disk.model,
+            disk.unverified.join(", ")
+        )
+    })
+    .collect()
 }
 
 /// The cost of CPU time in the guests of a plan, as a sentence.
@@ -107,4 +124,13 @@ pub(crate) fn axes(axes: &[(String, String)]) -> String {
         .map(|(axis, value)| format!("{axis} = {value}"))
         .collect::<Vec<_>>()
         .join(", ")
+}
+
+/// `a, b and c`.
+pub(crate) fn listed(names: &[&str], last_word: &str) -> String {
+    match names {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [first @ .., last] => format!("{} {last_word} {last}", first.join(", ")),
+    }
 }

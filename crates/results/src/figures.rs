@@ -2,7 +2,7 @@
 //! themselves: `raidlab export`.
 
 use crate::claims;
-use report::{Input, Warnings};
+use report::{Advice, Input, Scoreboard, Warnings};
 use serde_json::{Value, json};
 use stats::{Closeness, Measure, Row, TestResults};
 use study::stack::MachineKind;
@@ -39,11 +39,48 @@ pub fn as_json(input: &Input) -> Value {
         "digest_sha256": input.run.digest_sha256,
         "finished": input.run.finished_at_unix_s.is_some(),
         "part": part,
-        "verdict": report::speed_verdict(&results),
+        "verdict": report::verdict(input),
+        "scoreboard": scoreboard(&input.scoreboard()),
         "claims": claims::as_json(&input.plan, &input.samples, &warnings),
         "tables": tables(input, &warnings),
         "workloads": results.workloads.iter().map(workload).collect::<Value>(),
         "warnings": of_run,
+    })
+}
+
+/// Each stack against the best of each test, the smallest largest loss first; `recommended` names stacks that are not shown to
+/// lose more than one another, and is empty if none is recommended.
+fn scoreboard(board: &Scoreboard) -> Value {
+    let recommended: Vec<&str> = match &board.advice {
+        Advice::Build(choice) => choice
+            .leaders
+            .iter()
+            .map(|&row| board.rows[row].stack.as_str())
+            .collect(),
+        _ => Vec::new(),
+    };
+    let column = |column: &report::Column| json!({ "workload": column.workload, "test": column.test });
+    let score = |score: &report::Score| {
+        json!({
+            "ratio": score.ratio,
+            "low": score.interval.map(|interval| interval.low),
+            "high": score.interval.map(|interval| interval.high),
+            "excluded": score.excluded,
+        })
+    };
+    let row = |row: &report::ScoreRow| {
+        json!({
+            "stack": row.stack,
+            "smallest_ratio": row.worst_score().and_then(|score| score.ratio),
+            "usable_disks": row.layout.usable,
+            "disks_that_may_fail": row.layout.survives,
+            "scores": row.scores.iter().map(score).collect::<Value>(),
+        })
+    };
+    json!({
+        "columns": board.columns.iter().map(column).collect::<Value>(),
+        "stacks": board.rows.iter().map(row).collect::<Value>(),
+        "recommended": recommended,
     })
 }
 

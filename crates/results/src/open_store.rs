@@ -172,13 +172,15 @@ fn disk_infos(plan: &Plan) -> Vec<DiskInfo> {
     groups.sort_unstable_by_key(|group| &group.model);
     groups.dedup_by_key(|group| &group.model);
     let info = |group: &DiskGroup| {
-        let mut words = models.find(group).ok()?.file.title;
+        let found = models.find(group).ok()?;
+        let mut words = found.file.title.clone();
         if let Some(sha256) = &group.model_sha256 {
             words.push_str(&format!(" (the study's own model, SHA-256 {sha256})"));
         }
         Some(DiskInfo {
             model: group.model.clone(),
             words,
+            unverified: lab::disks::from_memory(&found),
         })
     };
     groups.into_iter().filter_map(info).collect()

@@ -1,7 +1,8 @@
 //! Compares two runs cell by cell.
 //!
 //! Cells are paired by identity; a cell whose identity is not in the other run is paired with the cell of the same
-//! stack, workload and replicate on another machine or kernel, if there is exactly one. Values are paired by seed:
+//! stack, workload and replicate on another machine or kernel, if there is exactly one. An imported cell is paired with the
+//! one of the same name, because that is all that is known of it. Values are paired by seed:
 //! if both runs worked on the same files, the effect of the files cancels. The familywise error over all
 //! differences is below 5 % (Holm).
 
@@ -13,6 +14,7 @@ use crate::precision::ALPHA;
 use crate::summary::Summary;
 use study::metric::{Better, Metric};
 use study::plan::{Cell, Plan};
+use study::stack::MachineKind;
 use study::{CellId, Measurement};
 
 /// A run, or a part of one.
@@ -30,6 +32,16 @@ pub struct Between {
     /// Keys of the cells that only one run has.
     pub only_first: Vec<String>,
     pub only_second: Vec<String>,
+    /// Set if an imported cell has no partner.
+    pub names: Option<Names>,
+}
+
+/// What imported results must be called to be compared with a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Names {
+    pub stacks: Vec<String>,
+    pub workloads: Vec<String>,
+    pub tests: Vec<String>,
 }
 
 /// The main metric of one test of a cell that both runs have.
@@ -45,7 +57,8 @@ pub struct BetweenRow {
     /// `None` without valid values.
     pub first: Option<Summary>,
     pub second: Option<Summary>,
-    /// Ratio of second to first, above 1 if the second is better; `None` with too few trials.
+    /// Ratio of second to first, above 1 if the second is better; of the medians with too few trials of imported results, which
+    /// cannot be repeated; otherwise `None` with too few trials.
     pub ratio: Option<f64>,
     /// 95 % interval of the ratio, for this row alone.
     pub interval: Option<Interval>,
@@ -83,7 +96,8 @@ const EQUAL_WITHIN: f64 = 0.05;
 
 /// Compares the second run with the first one.
 pub fn between(first: RunSide<'_>, second: RunSide<'_>) -> Between {
-    let pairs = pairs(first.plan, second.plan);
+    let mut pairs = pairs(first.plan, second.plan);
+    pairs.extend(imported_pairs(first, second));
     let is_paired = |id: CellId, of: fn(&(&Cell, &Cell)) -> CellId| pairs.iter().any(|pair| of(pair) == id);
     let only = |plan: &Plan, of: fn(&(&Cell, &Cell)) -> CellId| -> Vec<String> {
         let alone = plan.cells.iter().filter(|cell| !is_paired(cell.id, of));
@@ -94,11 +108,63 @@ pub fn between(first: RunSide<'_>, second: RunSide<'_>) -> Between {
         .iter()
         .flat_map(|pair| compared(first.measurements, second.measurements, *pair))
         .collect();
+    let is_alone = |cell: &Cell| {
+        is_imported(cell) && !is_paired(cell.id, |pair| pair.0.id) && !is_paired(cell.id, |pair| pair.1.id)
+    };
+    let mut own = [(first, second), (second, first)].into_iter();
+    let own =
+        own.find(|(own, other)| !own.plan.cells.iter().any(is_imported) && other.plan.cells.iter().any(is_alone));
     Between {
         rows: judged(&compared),
         only_first,
         only_second,
+        names: own.map(|(own, _)| names(own)),
     }
+}
+
+fn names(of: RunSide<'_>) -> Names {
+    let owned = |names: Vec<&str>| names.into_iter().map(str::to_owned).collect();
+    Names {
+        stacks: owned(of.plan.stack_labels()),
+        workloads: owned(of.plan.workload_names()),
+        tests: owned(distinct(of.measurements.iter().map(|one| one.entry.test.as_str()))),
+    }
+}
+
+fn is_imported(cell: &Cell) -> bool {
+    cell.machine.kind == MachineKind::Foreign
+}
+
+/// Imported cells, each with the only cell of the other run that has its stack's name and a common test. A cell with the
+/// name of its workload precedes others.
+fn imported_pairs<'a>(first: RunSide<'a>, second: RunSide<'a>) -> Vec<(&'a Cell, &'a Cell)> {
+    let tests = |side: RunSide<'a>, cell: &Cell| {
+        let of_cell = side.measurements.iter().filter(|one| one.trial.cell == cell.id);
+        distinct(of_cell.map(|one| one.entry.test.as_str()))
+    };
+    let partner = |side: RunSide<'a>, cell: &Cell, other: RunSide<'a>| -> Option<&'a Cell> {
+        let own = tests(side, cell);
+        let has_common = |other_cell: &&Cell| tests(other, other_cell).iter().any(|test| own.contains(test));
+        let of_stack = other
+            .plan
+            .cells
+            .iter()
+            .filter(|one| one.stack_label == cell.stack_label && !is_imported(one));
+        let alike: Vec<&Cell> = of_stack.filter(has_common).collect();
+        let of_workload: Vec<&Cell> = alike
+            .iter()
+            .copied()
+            .filter(|one| one.workload.name == cell.workload.name)
+            .collect();
+        match (of_workload.as_slice(), alike.as_slice()) {
+            ([only], _) | ([], [only]) => Some(only),
+            _ => None,
+        }
+    };
+    let imported = |side: RunSide<'a>| side.plan.cells.iter().filter(|cell| is_imported(cell));
+    let of_first = imported(first).filter_map(|cell| Some((cell, partner(first, cell, second)?)));
+    let of_second = imported(second).filter_map(|cell| Some((partner(second, cell, first)?, cell)));
+    of_first.chain(of_second).collect()
 }
 
 /// The pairs of cells.
@@ -198,7 +264,7 @@ fn judged(compared: &[Compared<'_>]) -> Vec<BetweenRow> {
             metric: one.metric,
             first: Summary::of(&values(&one.first), ALPHA),
             second: Summary::of(&values(&one.second), ALPHA),
-            ratio: effect.map(|effect| effect.ratio()),
+            ratio: effect.map(|effect| effect.ratio()).or_else(|| ratio_of_medians(one)),
             interval: effect.map(|effect| effect.interval(ALPHA)),
             trials: effect.map_or(one.first.len().min(one.second.len()), |effect| effect.pairing.trials()),
             by_seed: common_seeds(one) >= TRIALS_MIN,
@@ -206,6 +272,20 @@ fn judged(compared: &[Compared<'_>]) -> Vec<BetweenRow> {
         }
     });
     rows.collect()
+}
+
+/// For imported results with too few trials.
+fn ratio_of_medians(one: &Compared<'_>) -> Option<f64> {
+    if !is_imported(one.cells.0) && !is_imported(one.cells.1) {
+        return None;
+    }
+    let median =
+        |values: &[InBlock]| study::median(values.iter().map(|one| one.value)).filter(|value| *value > 0.0);
+    let (first, second) = (median(&one.first)?, median(&one.second)?);
+    Some(match one.metric.better() {
+        Better::Lower => first / second,
+        Better::Higher | Better::Neither => second / first,
+    })
 }
 
 fn common_seeds(one: &Compared<'_>) -> usize {
@@ -301,5 +381,45 @@ mod tests {
             .map(|row| row.outcome)
             .collect();
         assert_eq!(outcomes, [Outcome::WithinNoise, Outcome::TooFewTrials]);
+    }
+
+    fn imported(stack: &str, workload: &str) -> Plan {
+        let mut imported = plan(&[stack]);
+        let cell = &mut imported.cells[0];
+        cell.machine.kind = MachineKind::Foreign;
+        cell.workload.name = workload.to_owned();
+        imported.identify();
+        imported
+    }
+
+    #[test]
+    fn issue_39_b11_imported_results_are_compared_where_stack_and_test_agree() {
+        let (lab, measured) = (plan(&["xfs", "ext4"]), imported("xfs", "fio"));
+        let simulated = run(&lab, &[("xfs", &[100.0, 103.0, 98.0]), ("ext4", &[1.0; 3])]);
+        let real = run(&measured, &[("xfs", &[80.0])]);
+        let between = between(side(&lab, &simulated), side(&measured, &real));
+        let [row] = &between.rows[..] else {
+            panic!("{between:?}")
+        };
+        assert_eq!(
+            (row.ratio, row.interval, row.outcome),
+            (Some(0.8), None, Outcome::TooFewTrials)
+        );
+        assert_eq!(between.only_first, ["ext4 | small files"]);
+        assert_eq!((&between.only_second[..], between.names), (&[][..], None));
+    }
+
+    #[test]
+    fn issue_39_b11_otherwise_the_names_to_give_are_said() {
+        let (lab, measured) = (plan(&["xfs"]), imported("my disks", "fio"));
+        let simulated = run(&lab, &[("xfs", &[100.0, 103.0, 98.0])]);
+        let real = run(&measured, &[("my disks", &[80.0])]);
+        let between = between(side(&measured, &real), side(&lab, &simulated));
+        let names = between.names.expect("names");
+        assert!(between.rows.is_empty());
+        assert_eq!(
+            (&names.stacks[..], &names.tests[..]),
+            (&["xfs".to_owned()][..], &["read".to_owned()][..])
+        );
     }
 }

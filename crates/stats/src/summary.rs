@@ -33,6 +33,24 @@ impl Summary {
         })
     }
 
+    /// In another unit.
+    pub fn scaled(&self, factor: f64) -> Self {
+        let interval = self.interval.map(|interval| Interval {
+            low: interval.low * factor,
+            high: interval.high * factor,
+            ..interval
+        });
+        Self {
+            n: self.n,
+            median: self.median * factor,
+            mean: self.mean * factor,
+            min: self.min * factor,
+            max: self.max * factor,
+            deviation: self.deviation.map(|deviation| deviation * factor),
+            interval,
+        }
+    }
+
     /// Half the interval's width as a fraction of the median.
     pub fn relative_half_width(&self) -> Option<f64> {
         let interval = self.interval?;

@@ -2,6 +2,7 @@
 
 use super::{COUNT_MAX, ExportFormat, Format, exit_status, whole};
 use clap::{Args, ValueEnum};
+use report::RateUnit;
 use std::path::PathBuf;
 use store::{RunChoice, RunId};
 
@@ -34,6 +35,27 @@ pub struct ShowArguments {
     pub shown: ShownRun,
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
+    /// Unit of throughputs: 2^20 or 10^6 bytes a second
+    #[arg(long, value_enum, ignore_case = true, default_value_t = Rate::MiB)]
+    pub unit: Rate,
+}
+
+/// Unit of throughputs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Rate {
+    #[value(name = "MiB")]
+    MiB,
+    #[value(name = "MB")]
+    MB,
+}
+
+impl From<Rate> for RateUnit {
+    fn from(rate: Rate) -> Self {
+        match rate {
+            Rate::MiB => Self::MiB,
+            Rate::MB => Self::MB,
+        }
+    }
 }
 
 #[derive(Args, Debug)]

@@ -1,5 +1,6 @@
 //! `raidlab import`: results of other programs, measured elsewhere, as a run of their own.
 
+use super::store_option;
 use crate::cli::ImportArguments;
 use crate::expected::ExpectedError;
 use crate::progress::note;
@@ -19,10 +20,11 @@ pub fn import(arguments: &ImportArguments) -> Result<ExitCode, ExpectedError> {
     note(&match imported.results {
         None => format!("raidlab: these results are already in the store, as run {run}"),
         Some(results) => format!(
-            "raidlab: imported {} of {} as run {run} of {}: `raidlab show --run {run}` shows them",
+            "raidlab: imported {} of {} as run {run} of {}: `raidlab show{} --run {run}` shows them",
             report::count(results, "result"),
             report::count(options.files.len(), "file"),
-            options.store.display()
+            options.store.display(),
+            store_option(&options.store)
         ),
     });
     Ok(ExitCode::SUCCESS)

@@ -1,6 +1,6 @@
 //! `raidlab run`.
 
-use super::{print, show};
+use super::{print, show, store_option};
 use crate::cli::{On, RunArguments, Switch};
 use crate::expected::{EXIT_INTERRUPTED, EXIT_TRIAL_FAILED, ExpectedError};
 use crate::interrupt::Signals;
@@ -247,11 +247,7 @@ fn conclude(
     }
     store.finish_run(run, now_unix_s()).map_err(failed)?;
     let digest = store.digest(run.summary.id).map_err(failed)?;
-    let store_option = if arguments.store == Path::new("raidlab.db") {
-        String::new()
-    } else {
-        format!(" --store {}", shell_word(&arguments.store.display().to_string()))
-    };
+    let store_option = store_option(&arguments.store);
     print(&format!(
         "{} trials done, {} failed{here}; {} wall; digest {digest}\n",
         outcome.done,

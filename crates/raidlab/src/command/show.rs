@@ -5,7 +5,7 @@ use crate::cli::{Format, ShowArguments, ShownRun};
 use crate::console;
 use crate::expected::ExpectedError;
 use files::Colours;
-use report::{Input, TableOptions};
+use report::{Input, RateUnit, TableOptions};
 use std::process::ExitCode;
 use store::{RunSummary, Store};
 
@@ -15,7 +15,7 @@ const WIDTH: usize = 120;
 pub fn show(arguments: &ShowArguments) -> Result<ExitCode, ExpectedError> {
     let input = shown(&arguments.shown)?;
     match arguments.format {
-        Format::Text => print_input(&input)?,
+        Format::Text => print_input(&input, arguments.unit.into())?,
         Format::Json => print(&format!("{:#}\n", results::as_json(&input)))?,
     }
     Ok(ExitCode::SUCCESS)
@@ -34,11 +34,11 @@ pub(super) fn shown(arguments: &ShownRun) -> Result<Input, ExpectedError> {
 
 /// A run's table, with the width and colours that standard output supports.
 pub fn print_table(store: &Store, run: &RunSummary) -> Result<(), ExpectedError> {
-    print_input(&results::input(store, run)?)
+    print_input(&results::input(store, run)?, RateUnit::MiB)
 }
 
-fn print_input(input: &Input) -> Result<(), ExpectedError> {
-    let options = options();
+fn print_input(input: &Input, rates: RateUnit) -> Result<(), ExpectedError> {
+    let options = TableOptions { rates, ..options() };
     let table = report::table(input, options);
     print_with(&table, colours(options))
 }
@@ -49,15 +49,15 @@ pub(super) fn options() -> TableOptions {
     let size = rustix::termios::tcgetwinsize(&stdout).map(|size| usize::from(size.ws_col));
     let width = size.ok().filter(|columns| *columns > 0).unwrap_or(WIDTH);
     let colour = console::is_coloured(&stdout);
-    TableOptions { width, colour }
+    TableOptions {
+        colour,
+        ..TableOptions::plain(width)
+    }
 }
 
 /// Options for a table in a file.
 pub(super) const fn options_of_files() -> TableOptions {
-    TableOptions {
-        width: WIDTH,
-        colour: false,
-    }
+    TableOptions::plain(WIDTH)
 }
 
 /// How to treat the colours of a table with these options.

@@ -41,7 +41,7 @@ pub fn comparison_html(between: &Between, sides: [ComparedSide<'_>; 2]) -> Strin
             has_second_axis: between.rows.len() > ROWS_PER_AXIS,
             cells: cells(&between.rows, &scale),
             only: only.filter(|(_, keys)| !keys.is_empty()).collect(),
-            notes: notes(&between.rows),
+            notes: notes(between),
         },
     )
 }

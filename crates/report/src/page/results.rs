@@ -14,6 +14,9 @@ use stats::{Basis, LatencyBin, Measure, Results, WorkloadResults};
 use study::event::{Course, Latency};
 use study::stack::MachineKind;
 
+/// With more lines in all charts together they are folded: the scoreboard has the answer.
+const LINES_MAX: usize = 60;
+
 /// A section: a workload, or all points of a sweep.
 #[derive(Serialize)]
 pub(super) struct Group {
@@ -22,6 +25,8 @@ pub(super) struct Group {
     work: String,
     sweep: Option<Sweep>,
     workloads: Vec<Workload>,
+    /// The page has many charts: each is a click away.
+    is_folded: bool,
 }
 
 impl Group {
@@ -40,6 +45,8 @@ pub(super) struct Workload {
     work: String,
     /// Reasons to doubt its ranking.
     warnings: Vec<String>,
+    /// Tests in which stacks share the first rank although their figures differ.
+    ties: Vec<String>,
     chart: Chart,
     ranking: Vec<Ranked>,
     disks: Disks,
@@ -126,6 +133,7 @@ pub(super) fn groups(input: &Input, results: &Results, warnings: &Warnings) -> V
                 work: String::new(),
                 sweep: Some(sweep),
                 workloads: Vec::new(),
+                is_folded: false,
             });
         }
         let group = groups
@@ -143,10 +151,18 @@ pub(super) fn groups(input: &Input, results: &Results, warnings: &Warnings) -> V
                 work: String::new(),
                 sweep: None,
                 workloads: vec![workload],
+                is_folded: false,
             }),
         }
     }
+    let lines = results
+        .workloads
+        .iter()
+        .map(|workload| workload.tests.len())
+        .sum::<usize>()
+        * input.plan.stack_labels().len();
     for group in &mut groups {
+        group.is_folded = lines > LINES_MAX;
         // The section's heading describes the only workload.
         if let [only] = group.workloads.as_slice() {
             group.work.clone_from(&only.work);
@@ -163,6 +179,7 @@ fn workload(input: &Input, workload: &WorkloadResults, anchor: String, is_folded
         is_folded,
         work: description(input, workload),
         warnings: Vec::new(),
+        ties: workload.tests.iter().filter_map(words::scoreboard::tie).collect(),
         chart: chart(input, workload),
         ranking: ranking(workload),
         disks: disks(input, workload),

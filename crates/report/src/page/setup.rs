@@ -2,6 +2,7 @@
 
 use crate::input::Input;
 use crate::words;
+use crate::words::commands::shell_line;
 use crate::words::figure::{bytes, number};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -130,16 +131,6 @@ fn recipes(input: &Input) -> Vec<Recipe> {
     input.plan.stack_labels().into_iter().filter_map(recipe).collect()
 }
 
-/// An argv as a shell command.
-pub(super) fn shell_line(argv: &[String]) -> String {
-    let plain = |character: char| character.is_ascii_alphanumeric() || "-_=+./:,@%".contains(character);
-    let quoted = |word: &String| match !word.is_empty() && word.chars().all(plain) {
-        true => word.clone(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
-    };
-    argv.iter().map(quoted).collect::<Vec<_>>().join(" ")
-}
-
 /// The disks of the first cell, with the catalogue's description if there is one.
 pub(super) fn disk_words(input: &Input) -> String {
     let Some(cell) = input.plan.cells.first() else {
@@ -159,15 +150,4 @@ pub(super) fn kernel_words(input: &Input) -> String {
     kernels.sort_unstable();
     kernels.dedup();
     kernels.join(", ")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_shell_line_can_be_pasted() {
-        let argv = ["mkfs.xfs", "-b", "size=4096", "it's", "a b", "", "$(rm)"].map(str::to_owned);
-        assert_eq!(shell_line(&argv), r"mkfs.xfs -b size=4096 'it'\''s' 'a b' '' '$(rm)'");
-    }
 }

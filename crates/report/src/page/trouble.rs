@@ -53,7 +53,7 @@ pub(super) fn trouble(input: &Input) -> Trouble {
         .filter_map(|trial| match &trial.state {
             TrialState::Failed(failure) => Some(FailedTrial {
                 cell: key(trial.key).to_owned(),
-                trial: trial.key.index,
+                trial: trial.key.index + 1,
                 seed: trial.key.seed,
                 step: failure.step.clone(),
                 message: failure.message.clone(),
@@ -67,7 +67,7 @@ pub(super) fn trouble(input: &Input) -> Trouble {
         .trials
         .iter()
         .filter(|trial| trial.state == TrialState::Unfinished)
-        .map(|trial| format!("{}, trial {}", key(trial.key), trial.key.index))
+        .map(|trial| format!("{}, trial {}", key(trial.key), trial.key.index + 1))
         .collect();
     Trouble {
         summary: summary(input, failed.len(), guards_failed),
@@ -90,10 +90,10 @@ fn failed_guards(input: &Input) -> Vec<FailedGuard> {
             .iter_mut()
             .find(|known| known.cell == cell && known.test == test && known.guard == row.entry.name);
         match known {
-            Some(known) => known.trials.push(row.trial.index),
+            Some(known) => known.trials.push(row.trial.index + 1),
             None => all.push(FailedGuard {
                 cell: cell.to_owned(),
-                trials: vec![row.trial.index],
+                trials: vec![row.trial.index + 1],
                 guard: row.entry.name.clone(),
                 test: test.to_owned(),
                 detail: row.entry.detail.clone(),

@@ -25,7 +25,7 @@ pub fn comparison(between: &Between, [a, b]: [ComparedSide<'_>; 2], options: Tab
             text.extend(cells.iter().map(|cell| format!("  {cell}")));
         }
     }
-    let notes = notes(&between.rows);
+    let notes = notes(between);
     text.extend(notes.first().map(|_| String::new()));
     text.extend(notes.iter().map(|note| textwrap::fill(note, options.width.max(20))));
     text.join("\n") + "\n"

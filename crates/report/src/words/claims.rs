@@ -13,7 +13,7 @@ use study::wording::magnitude;
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct ClaimWords {
     pub says: String,
-    /// `supported`, `refuted`, `undecided`, `untestable`.
+    /// `supported`, `refuted`, `undecided`, `untestable`, `not yet measured`.
     pub verdict: &'static str,
     /// What it compares, and for which cells, as in the study.
     pub compares: String,
@@ -39,6 +39,9 @@ const HOW_DECIDED: &str = "A claim is supported if the deciding interval of each
     range, and refuted if that of one lies completely outside; it is wider than the 95 % interval, which is that of \
     the shown pair alone, so that the verdicts on all claims together have an error of 5 %.";
 
+/// The verdict on a claim of which an unfinished run lacks a figure.
+const NOT_YET: &str = "not yet measured";
+
 /// [`HOW_DECIDED`] if there is a deciding interval; otherwise empty.
 pub(crate) fn how_decided(claims: &[ClaimWords]) -> &'static str {
     match claims.iter().any(|claim| claim.has_interval) {
@@ -51,8 +54,17 @@ pub(crate) fn how_decided(claims: &[ClaimWords]) -> &'static str {
 pub(crate) fn claims(input: &Input, warnings: &Warnings) -> Vec<ClaimWords> {
     let judged = stats::judge_claims(&input.plan, &input.samples);
     let claims = input.plan.claims.iter().zip(&judged).enumerate();
+    let is_finished = input.run.finished_at_unix_s.is_some();
     claims
-        .map(|(at, (claim, judged))| claim_words(claim, judged, warnings.of_claim(at)))
+        .map(|(at, (claim, judged))| {
+            let mut words = claim_words(claim, judged, warnings.of_claim(at));
+            let is_untestable = matches!(judged.verdict, Verdict::Untestable { .. });
+            if is_untestable && !is_finished && claim.untestable.is_none() {
+                words.verdict = NOT_YET;
+                words.note.clear();
+            }
+            words
+        })
         .collect()
 }
 
@@ -80,7 +92,7 @@ pub(crate) fn summary(claims: &[ClaimWords]) -> String {
     if claims.is_empty() {
         return String::new();
     }
-    let counts: Vec<String> = ["supported", "refuted", "undecided", "untestable"]
+    let counts: Vec<String> = ["supported", "refuted", "undecided", "untestable", NOT_YET]
         .into_iter()
         .filter_map(
             |verdict| match claims.iter().filter(|claim| claim.verdict == verdict).count() {

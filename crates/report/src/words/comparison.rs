@@ -2,7 +2,7 @@
 
 use super::figure::{decimals, number, uncertainty};
 use stats::Summary;
-use stats::between::{Between, BetweenRow, Outcome};
+use stats::between::{Between, BetweenRow, Names, Outcome};
 
 /// One of the two runs, as named on the command line.
 #[derive(Clone, Copy, Debug)]
@@ -34,6 +34,25 @@ pub(crate) fn summary(between: &Between) -> String {
         1 => format!("Of 1 test {}.", words.join(", ")),
         _ => format!("Of {all} tests {}.", words.join(", ")),
     }
+}
+
+/// How imported results that have no partner are to be named.
+fn naming(names: &Names) -> String {
+    const NAMED_MAX: usize = 6;
+    let listed = |names: &[String]| {
+        let shown: Vec<String> = names.iter().take(NAMED_MAX).map(|name| format!("`{name}`")).collect();
+        match names.len() - shown.len() {
+            0 => shown.join(", "),
+            more => format!("{} and {more} more", shown.join(", ")),
+        }
+    };
+    format!(
+        "Imported results are compared with the cell of the same stack and test: import them again with `--stack` ({}), and \
+         where the names differ with `--workload` ({}) and `--test` ({}).",
+        listed(&names.stacks),
+        listed(&names.workloads),
+        listed(&names.tests)
+    )
 }
 
 /// Key of the cell; of both if they differ.
@@ -71,8 +90,10 @@ pub(crate) fn figure(summary: Option<&Summary>) -> String {
     format!("{}{space}{uncertainty}", number(summary.median, decimals))
 }
 
-pub(crate) fn notes(rows: &[BetweenRow]) -> Vec<String> {
+pub(crate) fn notes(between: &Between) -> Vec<String> {
+    let rows = &between.rows;
     let mut notes = Vec::new();
+    notes.extend(between.names.as_ref().map(naming));
     if rows.iter().any(|row| row.ratio.is_some()) {
         notes.push("B to A above 1: B is better; for times, lower is better".to_owned());
     }
@@ -89,6 +110,12 @@ pub(crate) fn notes(rows: &[BetweenRow]) -> Vec<String> {
     }
     if rows.iter().any(|row| row.ratio.is_some() && !row.by_seed) {
         notes.push("without common seeds the two are compared as a whole".to_owned());
+    }
+    let is_of_medians = |row: &BetweenRow| row.ratio.is_some() && row.interval.is_none();
+    if rows.iter().any(is_of_medians) {
+        notes.push(
+            "a ratio without an interval is that of the medians: too few trials to know its error".to_owned(),
+        );
     }
     if rows.iter().any(|row| !row.is_same_cell) {
         notes.push("→: the same stack and work; machine or kernel differ".to_owned());

@@ -1,6 +1,7 @@
 //! Formatting of figures.
 
 use stats::Summary;
+use study::metric::{Metric, Unit};
 use study::wording::magnitude;
 pub use study::wording::{bytes, count, nanoseconds, number};
 
@@ -27,6 +28,30 @@ pub(crate) fn decimals<'a>(summaries: impl Iterator<Item = &'a Summary>) -> usiz
     ];
     let room = 5 - at(&medians, medians.len().saturating_sub(1));
     wanted.into_iter().max().unwrap_or(0).min(room).clamp(0, 4) as usize
+}
+
+/// The unit of throughputs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RateUnit {
+    #[default]
+    MiB,
+    /// 10^6 bytes a second, as disks are sold.
+    MB,
+}
+
+impl RateUnit {
+    /// The name of a metric's unit, and the factor of its values.
+    pub(crate) const fn of(self, metric: Metric) -> (&'static str, f64) {
+        match (self, metric.unit()) {
+            (Self::MB, Unit::MebibytesPerSecond) => ("MB/s", 1.048_576),
+            (Self::MiB | Self::MB, unit) => (unit.name(), 1.0),
+        }
+    }
+}
+
+/// A figure that stands alone: three digits.
+pub(crate) fn number_of(value: f64) -> String {
+    number(value, (2 - magnitude(value.abs())).clamp(0, 4) as usize)
 }
 
 /// Shown after a median of values that are all the same. The interval has no width, but the value is not certain:

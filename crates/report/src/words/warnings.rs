@@ -165,7 +165,8 @@ fn loaded_words(plan: &Plan, loads: &[Recorded<Load>]) -> Option<String> {
     Some(format!(
         "Warning (`loaded`): other programs used more than {OTHERS_PROCESSOR_PERCENT_MAX:.0} % of this machine's processors \
          during {count}, at the most {most:.0} % (`{}`, trial {}): stop them, and run it again.",
-        cell.key, trial.index
+        cell.key,
+        trial.index + 1
     ))
 }
 
@@ -177,7 +178,8 @@ fn other_disks_words(plan: &Plan, loads: &[Recorded<Load>]) -> Option<String> {
         "Warning (`loaded`): disks that are not under test moved more than {OTHER_DISKS_MIB_PER_S_MAX:.0} MiB/s during \
          {count}, at the most {most:.0} MiB/s (`{}`, trial {}), perhaps through the same controller: stop the programs \
          that use them, and run it again.",
-        cell.key, trial.index
+        cell.key,
+        trial.index + 1
     ))
 }
 

@@ -16,10 +16,7 @@ const SIDES: [ComparedSide<'static>; 2] = [
 ];
 
 fn text(between: &Between, sides: [ComparedSide<'_>; 2]) -> String {
-    let options = TableOptions {
-        width: 120,
-        colour: false,
-    };
+    let options = TableOptions::plain(120);
     comparison(between, sides, options)
 }
 

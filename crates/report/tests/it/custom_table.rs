@@ -55,7 +55,7 @@ fn input() -> Input {
 }
 
 fn text(input: &Input, width: usize) -> String {
-    let text = table(input, TableOptions { width, colour: false });
+    let text = table(input, TableOptions::plain(width));
     let begin = text.find("Marechal's medium files").expect("the table");
     let end = begin
         + text[begin..]

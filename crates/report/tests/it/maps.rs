@@ -95,7 +95,7 @@ fn a_sparse_matrix_is_no_map() {
 fn power_cuts_are_a_table_of_verdicts() {
     let input = made::power_cuts();
     let page = html(&input);
-    assert!(page.contains("<p class=\"verdict\">Of 2 stacks 1 lost nothing in any power cut, 1 lost data.</p>"));
+    assert!(page.contains(" Of 2 stacks 1 lost nothing in any power cut, 1 lost data.</p>"));
     let section = between(&page, "<section class=\"cuts\"", "</section>");
     let row = |stack: &str| between(section, &format!("<th scope=\"row\">{stack}</th>"), "</tr>").to_owned();
     assert!(row("ext4").contains("nothing lost</b> <span class=\"fine\">under 39 % of cuts"));
@@ -108,13 +108,7 @@ fn power_cuts_are_a_table_of_verdicts() {
     assert!(section.contains("lost: u10 is gone"));
     assert!(!page.contains("<figure class=\"panel\">"), "it is no speed");
     assert!(!page.contains("power-cut.finding"), "a finding is no version");
-    let text = table(
-        &input,
-        TableOptions {
-            width: 140,
-            colour: false,
-        },
-    );
+    let text = table(&input, TableOptions::plain(140));
     let line = |stack: &str| {
         text.lines()
             .find(|line| line.trim_start().starts_with(stack))
@@ -124,7 +118,7 @@ fn power_cuts_are_a_table_of_verdicts() {
     assert!(line("ext4 nobarrier").contains("loses data"), "{text}");
     assert!(line("xfs").contains("not tried"));
     for width in 40..=140 {
-        let text = table(&input, TableOptions { width, colour: false });
+        let text = table(&input, TableOptions::plain(width));
         for line in text.lines() {
             assert!(line.chars().count() <= width, "{width}: {line}");
         }
@@ -135,10 +129,7 @@ fn power_cuts_are_a_table_of_verdicts() {
 fn the_recommended_stack_can_be_built_by_copying() {
     let page = html(&first_look::input()).replace("&#x2f;", "/");
     let section = between(&page, "<section id=\"recommended\"", "</section>");
-    assert!(
-        section.contains("<strong>ext4</strong>") || section.contains("<strong>btrfs</strong>"),
-        "{section}"
-    );
+    assert!(section.contains("<summary>ext4</summary>"), "{section}");
     for line in [
         "mdadm --create /dev/md0 --level=1 --raid-devices=2",
         "mkfs.",
@@ -179,11 +170,8 @@ fn without_a_difference_no_stack_is_recommended() {
         one.entry.value = 50.0 + f64::from(one.trial.index);
     }
     let page = html(&input);
-    let section = between(&page, "<section id=\"recommended\"", "</section>");
-    assert!(
-        section.contains("none is recommended") && !section.contains("<pre"),
-        "{section}"
-    );
+    assert!(page.contains(" are not shown to differ in what they lose"));
+    assert!(!page.contains("<section id=\"recommended\""));
 }
 
 #[test]

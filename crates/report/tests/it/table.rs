@@ -4,7 +4,7 @@ use crate::first_look;
 use report::{TableOptions, table};
 
 fn plain(width: usize) -> String {
-    table(&first_look::input(), TableOptions { width, colour: false })
+    table(&first_look::input(), TableOptions::plain(width))
 }
 
 #[test]
@@ -33,7 +33,7 @@ fn issue_12_16_no_line_is_wider_than_the_terminal() {
     }
     for input in [first_look::input(), input] {
         for width in 60..=120 {
-            let text = table(&input, TableOptions { width, colour: false });
+            let text = table(&input, TableOptions::plain(width));
             for line in text.lines() {
                 assert!(
                     line.chars().count() <= width,
@@ -50,8 +50,8 @@ fn colour_only_if_told_so() {
     let coloured = table(
         &first_look::input(),
         TableOptions {
-            width: 120,
             colour: true,
+            ..TableOptions::plain(120)
         },
     );
     assert!(coloured.contains("\u{1b}["));
@@ -63,13 +63,7 @@ fn before_the_first_trial() {
     let mut input = first_look::input();
     input.trials.clear();
     input.samples.clear();
-    insta::assert_snapshot!(table(
-        &input,
-        TableOptions {
-            width: 80,
-            colour: false
-        }
-    ));
+    insta::assert_snapshot!(table(&input, TableOptions::plain(80)));
 }
 
 /// First-look with its first cell twice; the samples of the replicate are those of the cell times this factor.
@@ -98,16 +92,13 @@ fn with_replicate(factor: f64) -> report::Input {
 
 #[test]
 fn a_control_that_differs_is_said_before_everything_else() {
-    let options = TableOptions {
-        width: 120,
-        colour: false,
-    };
+    let options = TableOptions::plain(120);
     let text = table(&with_replicate(1.3), options);
     let line = text.lines().nth(3).unwrap_or_default();
     assert!(line.starts_with("The A/A control differs: "), "{text}");
     let page = report::html(&with_replicate(1.3));
     let place = |words: &str| page.find(words).unwrap_or(usize::MAX);
-    assert!(place("A control differs: ") < place("fastest"));
+    assert!(place("A control differs: ") < place("<p class=\"verdict\">"));
 
     let text = table(&with_replicate(1.0), options);
     assert!(!text.contains("control differs"), "{text}");

@@ -6,13 +6,7 @@ use study::stack::MachineKind;
 use study::{Load, Recorded};
 
 fn text(input: &Input) -> String {
-    table(
-        input,
-        TableOptions {
-            width: 1_000,
-            colour: false,
-        },
-    )
+    table(input, TableOptions::plain(10_000))
 }
 
 fn part<'a>(text: &'a str, from: &str, to: &str) -> &'a str {
@@ -99,7 +93,7 @@ fn a_drift_is_said_above_the_verdict() {
         .expect("a warning");
     assert!(line.contains("became") && line.contains("slower"), "{line}");
     assert!(said.find("Warning (`drift`)") < said.find("small files  ("));
-    assert!(part(&html(&input), "class=\"verdict\"", "</p>").contains("Warning (`drift`)"));
+    assert!(part(&html(&input), "<h1>", "<p class=\"verdict\">").contains("Warning (`drift`)"));
     for trial in &mut input.trials {
         trial.started = None;
     }
@@ -171,7 +165,7 @@ fn slow_first_trials_are_said_above_the_verdict() {
         "{line}"
     );
     assert!(said.find("Warning (`order`)") < said.find("small files  ("));
-    assert!(part(&html(&input), "class=\"verdict\"", "</p>").contains("Warning (`order`)"));
+    assert!(part(&html(&input), "<h1>", "<p class=\"verdict\">").contains("Warning (`order`)"));
     assert!(!text(&slow_at_first(1.0)).contains("Warning (`order`)"));
 }
 
@@ -228,9 +222,9 @@ fn a_loaded_machine_is_said_above_the_verdict() {
         .key;
     let words = format!(
         "during 2 of 4 trials, at the most 47 % (`{key}`, trial {})",
-        input.trials[1].key.index
+        input.trials[1].key.index + 1
     );
     assert!(said.contains(&words), "{said}");
     assert!(said.find("Warning (`loaded`)") < said.find("small files  ("));
-    assert!(part(&html(&input), "class=\"verdict\"", "</p>").contains("Warning (`loaded`)"));
+    assert!(part(&html(&input), "<h1>", "<p class=\"verdict\">").contains("Warning (`loaded`)"));
 }

@@ -1,6 +1,6 @@
 //! The layer of a stack that keeps copies or parity, and how many disks can be missing.
 
-use super::{Level, Manager, Pool, Profile, StackSpec};
+use super::{Level, Manager, Members, Pool, Profile, StackSpec};
 use filesystems::Several;
 
 /// The layer that keeps copies or parity on a stack's disks, and rebuilds them.
@@ -63,6 +63,52 @@ impl StackSpec {
     }
 }
 
+impl StackSpec {
+    /// The usable space of a group of `disks`, in disks: without spares, copies and parity. `None` for nested arrays.
+    pub fn usable_disks(&self, disks: u32) -> Option<f64> {
+        let members = f64::from(disks.saturating_sub(self.array.spares));
+        let (array, filesystem) = (&self.array, &self.filesystem);
+        if array.of.is_some() {
+            return None;
+        }
+        if array.level != Level::None {
+            return Some(match array.level.facts().data {
+                Members::One => 1.0,
+                Members::All => members,
+                Members::AllBut(parity) => members - f64::from(parity),
+                Members::Copies => members / f64::from(array.may_be_missing(disks) + 1),
+                Members::Halves => members / 2.0,
+            });
+        }
+        if filesystem.kind.is_pool() {
+            let width = filesystem.zfs.vdev_disks.map_or(members, f64::from);
+            return match filesystem.zfs.pool.unwrap_or(Pool::Stripe) {
+                Pool::Mirror => Some(members / width),
+                // Its spare space is distributed.
+                Pool::Draid1 | Pool::Draid2 => None,
+                Pool::Stripe | Pool::Raidz1 | Pool::Raidz2 | Pool::Raidz3 => {
+                    let parity = f64::from(self.may_be_missing(disks));
+                    Some(members * (width - parity) / width)
+                }
+            };
+        }
+        if filesystem.kind.makes(Several::Replicas) {
+            return Some(members / f64::from(filesystem.replicas.unwrap_or(1).max(1)));
+        }
+        if !filesystem.kind.makes(Several::Profiles) {
+            return Some(members);
+        }
+        Some(match filesystem.data_profile.unwrap_or(Profile::Single) {
+            Profile::Single | Profile::Raid0 => members,
+            Profile::Dup | Profile::Raid1 | Profile::Raid10 => members / 2.0,
+            Profile::Raid1c3 => members / 3.0,
+            Profile::Raid1c4 => members / 4.0,
+            Profile::Raid5 => members - 1.0,
+            Profile::Raid6 => members - 2.0,
+        })
+    }
+}
+
 const fn of_pool(pool: Pool, width: u32) -> u32 {
     match pool {
         Pool::Stripe => 0,
@@ -98,6 +144,47 @@ mod tests {
             ..StackSpec::default()
         };
         (stack.keeper(5), stack.may_be_missing(5))
+    }
+
+    #[test]
+    fn usable_space_is_without_spares_copies_and_parity() {
+        let of = |level, layout: Option<&str>, spares| {
+            let stack = StackSpec {
+                array: ArraySpec {
+                    level,
+                    spares,
+                    layout: layout.map(str::to_owned),
+                    ..ArraySpec::default()
+                },
+                ..StackSpec::default()
+            };
+            stack.usable_disks(6)
+        };
+        assert_eq!(of(Level::Raid0, None, 0), Some(6.0));
+        assert_eq!(of(Level::Raid1, None, 0), Some(1.0));
+        assert_eq!(of(Level::Raid5, None, 1), Some(4.0));
+        assert_eq!(of(Level::Raid6, None, 0), Some(4.0));
+        assert_eq!(of(Level::Raid10, None, 0), Some(3.0));
+        assert_eq!(of(Level::Raid10, Some("n3"), 0), Some(2.0));
+        let pool = |pool, vdev_disks| StackSpec {
+            array: ArraySpec {
+                level: Level::None,
+                ..ArraySpec::default()
+            },
+            filesystem: FilesystemSpec {
+                kind: FilesystemKind::Zfs,
+                zfs: ZfsSpec {
+                    pool: Some(pool),
+                    vdev_disks,
+                    ..ZfsSpec::default()
+                },
+                ..FilesystemSpec::default()
+            },
+            ..StackSpec::default()
+        };
+        assert_eq!(pool(Pool::Mirror, Some(2)).usable_disks(6), Some(3.0));
+        assert_eq!(pool(Pool::Raidz2, None).usable_disks(6), Some(4.0));
+        assert_eq!(pool(Pool::Raidz1, Some(3)).usable_disks(6), Some(4.0));
     }
 
     #[test]

@@ -136,6 +136,7 @@ function drawnDetails() {
     const inside = [...details.children].filter((child) => child.tagName !== "SUMMARY");
     return {
       summary: summaryOf(details),
+      text: details.textContent.trim(),
       is_open: details.open,
       height_px: Math.max(0, ...inside.map((child) => (child.checkVisibility({ contentVisibilityAuto: true }) ? box(child).height : 0))),
     };

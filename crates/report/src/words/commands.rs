@@ -3,7 +3,6 @@
 //! without asking.
 
 use crate::input::Input;
-use crate::page::setup::shell_line;
 use crate::words::figure::bytes;
 use study::plan::Cell;
 use study::stack::{FilesystemKind, StackSpec};
@@ -38,7 +37,7 @@ const PAIRS: [(&str, &str); 6] = [
 const EXTENDED: [&str; 2] = ["nodiscard", "assume_storage_prezeroed=1"];
 
 /// Lines to copy, and notes on them.
-pub(super) fn of(input: &Input, cell: &Cell) -> (Vec<String>, Vec<String>) {
+pub(crate) fn of(input: &Input, cell: &Cell) -> (Vec<String>, Vec<String>) {
     let calls = input
         .calls
         .iter()
@@ -64,6 +63,16 @@ pub(super) fn of(input: &Input, cell: &Cell) -> (Vec<String>, Vec<String>) {
     lines.splice(after..after, settings);
     lines.extend(mount(&cell.stack, &device));
     (lines, notes(&cell.stack, &disks))
+}
+
+/// An argv as a shell command.
+pub(crate) fn shell_line(argv: &[String]) -> String {
+    let plain = |character: char| character.is_ascii_alphanumeric() || "-_=+./:,@%".contains(character);
+    let quoted = |word: &String| match !word.is_empty() && word.chars().all(plain) {
+        true => word.clone(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    };
+    argv.iter().map(quoted).collect::<Vec<_>>().join(" ")
 }
 
 /// Whether a call creates something: the others query versions, wait, or tear down.
@@ -234,6 +243,12 @@ mod tests {
         let argv: Vec<String> = argv.iter().map(ToString::to_string).collect();
         assert!(makes(&argv), "{argv:?}");
         shell_line(&cleaned(&argv, &mut Disks::default()))
+    }
+
+    #[test]
+    fn a_shell_line_can_be_pasted() {
+        let argv = ["mkfs.xfs", "-b", "size=4096", "it's", "a b", "", "$(rm)"].map(str::to_owned);
+        assert_eq!(shell_line(&argv), r"mkfs.xfs -b size=4096 'it'\''s' 'a b' '' '$(rm)'");
     }
 
     #[test]

@@ -1,0 +1,108 @@
+//! The first screen: the scoreboard, and what there is to choose from.
+
+use crate::scoreboard::{Column, Score, ScoreRow, Scoreboard};
+use crate::words::figure::RateUnit;
+use crate::words::scoreboard::{
+    choices, facts_that_are_shared, facts_that_differ, figures, percent, ratio, test_name,
+};
+use serde::Serialize;
+
+/// More rows are folded.
+const ROWS_MAX: usize = 10;
+
+#[derive(Serialize)]
+pub(super) struct Board {
+    /// Workload, test.
+    columns: Vec<(String, String, bool)>,
+    /// Facts of the stacks that differ.
+    facts: Vec<String>,
+    rows: Vec<Row>,
+    /// Further rows, which are folded.
+    more: Vec<Row>,
+    has_best: bool,
+    has_excluded: bool,
+    has_doubts: bool,
+    /// What all stacks have in common; empty if nothing.
+    shared: String,
+    choices: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Row {
+    stack: String,
+    is_leader: bool,
+    worst: String,
+    cells: Vec<Cell>,
+    facts: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Cell {
+    ratio: String,
+    interval: String,
+    /// For a pointer: the test and its figures. Not of folded rows, which may be many.
+    title: String,
+    /// The strength of its shade: 100 for the best.
+    heat: u32,
+    is_best: bool,
+    is_doubtful: bool,
+    is_missing: bool,
+}
+
+pub(super) fn board(board: &Scoreboard) -> Board {
+    let facts = facts_that_differ(board);
+    let leaders = board
+        .advice
+        .choice()
+        .map_or(&[] as &[usize], |choice| choice.leaders.as_slice());
+    let row = |(place, row): (usize, &ScoreRow)| Row {
+        stack: row.stack.clone(),
+        is_leader: leaders.contains(&place),
+        worst: row
+            .worst_score()
+            .and_then(|score| score.ratio)
+            .map_or_else(|| "–".to_owned(), percent),
+        cells: row
+            .scores
+            .iter()
+            .enumerate()
+            .map(|(column, score)| cell(board, column, score, place < ROWS_MAX))
+            .collect(),
+        facts: facts.iter().map(|(_, facts)| facts[place].clone()).collect(),
+    };
+    let mut rows: Vec<Row> = board.rows.iter().enumerate().map(row).collect();
+    let more = rows.split_off(rows.len().min(ROWS_MAX));
+    let scores = || board.rows.iter().flat_map(|row| &row.scores);
+    let heading = |column: &Column| (column.workload.clone(), column.test.clone(), column.is_doubtful);
+    Board {
+        columns: board.columns.iter().map(heading).collect(),
+        has_best: scores().any(|score| score.is_best),
+        has_excluded: scores().any(|score| score.excluded > 0),
+        has_doubts: board.columns.iter().any(|column| column.is_doubtful),
+        facts: facts.into_iter().map(|(heading, _)| heading.to_owned()).collect(),
+        rows,
+        more,
+        shared: facts_that_are_shared(board),
+        choices: choices(board, RateUnit::MiB),
+    }
+}
+
+fn cell(board: &Scoreboard, column: usize, score: &Score, has_title: bool) -> Cell {
+    let interval = score.interval.map(|interval| match interval.low == interval.high {
+        true => "(same)".to_owned(),
+        false => format!("{}–{}", ratio(interval.low), ratio(interval.high)),
+    });
+    let is_missing = score.ratio.is_none();
+    Cell {
+        ratio: score.ratio.map_or_else(|| score.missing.to_owned(), ratio),
+        interval: interval.unwrap_or_default(),
+        title: match has_title && !is_missing {
+            false => String::new(),
+            true => format!("{}: {}", test_name(board, column, score), figures(score, RateUnit::MiB)),
+        },
+        heat: score.ratio.map_or(0, |ratio| (100.0 * ratio).round() as u32),
+        is_best: score.is_best,
+        is_doubtful: score.excluded > 0,
+        is_missing,
+    }
+}

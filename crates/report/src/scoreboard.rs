@@ -1,0 +1,319 @@
+//! All stacks against the best of each test: what the first screen of a report shows, and what a recommendation follows
+//! from. Computed once; the page, the terminal and the exported figures show the same.
+
+mod choice;
+
+pub use choice::{Advice, Choice};
+
+use crate::chart::sweep::base_name;
+use crate::input::Input;
+use crate::words::power_cut::{self, PowerCuts};
+use crate::words::warnings::Warnings;
+use stats::{Effect, Interval, Measure, Results, WorkloadResults};
+use study::metric::{Better, Metric};
+use study::plan::Cell;
+use study::stack::{DATA, MachineKind};
+use study::workload::Work;
+
+/// More tests become one column for each workload.
+const COLUMNS_MAX: usize = 8;
+
+/// Two intervals at this confidence that do not overlap differ at about 95 % (Goldstein and Healy, *Journal of the
+/// Royal Statistical Society A* 158, 1995).
+const ALPHA_OF_OVERLAP: f64 = 0.166;
+
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct Scoreboard {
+    pub columns: Vec<Column>,
+    /// The smallest largest loss first; stacks without a figure in some column last.
+    pub rows: Vec<ScoreRow>,
+    pub advice: Advice,
+}
+
+/// A test; or all tests of a workload, if there are many.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Column {
+    pub workload: String,
+    /// Empty if it stands for several tests.
+    pub test: String,
+    /// There are reasons to doubt its comparisons.
+    pub is_doubtful: bool,
+}
+
+impl Column {
+    /// `photos read`.
+    pub fn name(&self) -> String {
+        match self.test.is_empty() {
+            true => self.workload.clone(),
+            false => format!("{} {}", self.workload, self.test),
+        }
+    }
+}
+
+/// A stack.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ScoreRow {
+    pub stack: String,
+    /// In the order of columns.
+    pub scores: Vec<Score>,
+    /// The column with the smallest ratio; `None` if a column has no figure.
+    pub worst: Option<usize>,
+    pub layout: Layout,
+    /// What a power cut takes, in words; empty if the study does not know.
+    pub power_cut: String,
+    /// Something was lost in a power cut.
+    pub is_unsafe: bool,
+    pub is_imported: bool,
+}
+
+impl ScoreRow {
+    /// Its smallest ratio.
+    pub fn worst_score(&self) -> Option<&Score> {
+        self.worst.map(|column| &self.scores[column])
+    }
+
+    /// Whether each of its ratios has an interval.
+    fn is_ranked(&self) -> bool {
+        self.scores.iter().all(|score| score.is_ranked)
+    }
+}
+
+/// How a stack divides its disks.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct Layout {
+    pub disks: u32,
+    /// As many disks as its data has room on.
+    pub usable: Option<f64>,
+    /// Disks that can always fail without loss of data.
+    pub survives: Option<u32>,
+}
+
+/// A stack in a column.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct Score {
+    /// To the best of the test, oriented so that larger is better: 0.8 is 20 % less throughput. `None` without a figure.
+    pub ratio: Option<f64>,
+    /// At 95 %; none of the best itself, and with too few trials.
+    pub interval: Option<Interval>,
+    /// [`ALPHA_OF_OVERLAP`].
+    overlap: Option<Interval>,
+    /// In the first rank of a test with several: no stack is shown to be faster.
+    pub is_best: bool,
+    is_ranked: bool,
+    /// The test that it is of.
+    pub test: String,
+    /// The figure, and that of the best: `61 against 103 MiB/s`.
+    pub figure: f64,
+    pub best: f64,
+    pub metric: Option<Metric>,
+    /// Samples of it that a guard excluded.
+    pub excluded: usize,
+    /// Why there is no ratio.
+    pub missing: &'static str,
+}
+
+impl Scoreboard {
+    pub(crate) fn new(input: &Input, results: &Results, warnings: &Warnings) -> Self {
+        let cuts = power_cut::power_cuts(input, results);
+        let ranked = power_cut::others(results);
+        let tests = tests(input, &ranked);
+        if tests.is_empty() {
+            return Self::default();
+        }
+        let groups = groups(&tests);
+        let columns = groups.iter().map(|(name, group)| column(name, group, warnings));
+        let labels = input.plan.stack_labels().into_iter().enumerate();
+        let is_measured = |place: usize| tests.iter().any(|test| test.measure.rows[place].cell.is_some());
+        let row = |(place, stack): (usize, &str)| {
+            let scores = groups.iter().map(|(_, group)| smallest(input, group, place));
+            row(input, &cuts, stack, scores.collect())
+        };
+        let mut rows: Vec<ScoreRow> = labels.filter(|(place, _)| is_measured(*place)).map(row).collect();
+        // A stable sort: equals keep the study's order.
+        let loss = |row: &ScoreRow| row.worst_score().and_then(|score| score.ratio).unwrap_or(-1.0);
+        rows.sort_by(|one, other| loss(other).total_cmp(&loss(one)));
+        let advice = Advice::of(&rows);
+        Self {
+            columns: columns.collect(),
+            rows,
+            advice,
+        }
+    }
+}
+
+impl Input {
+    /// All stacks against the best of each test.
+    pub fn scoreboard(&self) -> Scoreboard {
+        Scoreboard::new(self, &self.results(), &self.warnings())
+    }
+}
+
+/// A test of which at least two stacks have a figure.
+struct Test<'a> {
+    workload: &'a WorkloadResults,
+    /// The workload without the values of its own axes.
+    base: &'a str,
+    name: &'a str,
+    measure: &'a Measure,
+    scores: Vec<Score>,
+}
+
+fn tests<'a>(input: &'a Input, results: &'a Results) -> Vec<Test<'a>> {
+    let mut tests = Vec::new();
+    for workload in &results.workloads {
+        let cell = input.plan.cells.iter().find(|cell| cell.workload.name == workload.name);
+        let Some(cell) = cell else { continue };
+        for test in &workload.tests {
+            let measure = test.headline();
+            let figures = measure.rows.iter().filter(|row| row.summary.is_some()).count();
+            if figures > 1 && !is_part(cell, &test.name) && measure.metric.better() != Better::Neither {
+                tests.push(Test {
+                    workload,
+                    base: base_name(cell),
+                    name: &test.name,
+                    measure,
+                    scores: scores(&test.name, measure),
+                });
+            }
+        }
+    }
+    tests
+}
+
+/// The directions of a mixed job are parts of its test.
+fn is_part(cell: &Cell, test: &str) -> bool {
+    match &cell.workload.work {
+        Work::Io(spec) => spec.pattern.is_mixed() && (test == "read" || test == "write"),
+        _ => false,
+    }
+}
+
+fn scores(test: &str, measure: &Measure) -> Vec<Score> {
+    let medians = || measure.rows.iter().filter_map(|row| Some(row.summary.as_ref()?.median));
+    let is_higher = measure.metric.better() == Better::Higher;
+    let first = measure.ranking.tiers.first().and_then(|tier| tier.first());
+    let best = match first.and_then(|&place| measure.rows[place].summary.as_ref()) {
+        Some(summary) => Some(summary.median),
+        None if is_higher => medians().max_by(f64::total_cmp),
+        None => medians().min_by(f64::total_cmp),
+    };
+    let effects = measure.effects();
+    let of = |(place, row): (usize, &stats::Row)| {
+        let mut score = Score {
+            test: test.to_owned(),
+            metric: Some(measure.metric),
+            excluded: row.excluded.len(),
+            is_best: measure.leaders().contains(&place),
+            is_ranked: measure.tier(place).is_some(),
+            ..Score::default()
+        };
+        let (Some(summary), Some(best)) = (&row.summary, best) else {
+            return score;
+        };
+        (score.figure, score.best) = (summary.median, best);
+        let of_medians = if is_higher {
+            summary.median / best
+        } else {
+            best / summary.median
+        };
+        let effect = &effects[place];
+        let ratio = effect.as_ref().map_or(of_medians, Effect::ratio);
+        // Two trials in another order than their medians.
+        score.ratio = Some(ratio.min(1.0)).filter(|ratio| ratio.is_finite());
+        score.interval = effect.as_ref().map(|effect| effect.interval(stats::ALPHA));
+        score.overlap = effect.as_ref().map(|effect| effect.interval(ALPHA_OF_OVERLAP));
+        score
+    };
+    measure.rows.iter().enumerate().map(of).collect()
+}
+
+/// Tests by column.
+fn groups<'a, 'b>(tests: &'b [Test<'a>]) -> Vec<(&'a str, Vec<&'b Test<'a>>)> {
+    if tests.len() <= COLUMNS_MAX {
+        let alone = |test: &'b Test<'a>| (test.workload.name.as_str(), vec![test]);
+        return tests.iter().map(alone).collect();
+    }
+    let mut groups: Vec<(&str, Vec<&Test<'_>>)> = Vec::new();
+    for test in tests {
+        match groups.iter_mut().find(|(base, _)| *base == test.base) {
+            Some((_, group)) => group.push(test),
+            None => groups.push((test.base, vec![test])),
+        }
+    }
+    groups
+}
+
+fn column(name: &str, group: &[&Test<'_>], warnings: &Warnings) -> Column {
+    let test = match group {
+        [only] => only.name.to_owned(),
+        _ => String::new(),
+    };
+    Column {
+        workload: name.to_owned(),
+        test,
+        is_doubtful: group
+            .iter()
+            .any(|test| !warnings.of_ranking(&test.workload.name).is_empty()),
+    }
+}
+
+/// The smallest score of a stack in the tests of a column; one without a ratio before all others.
+fn smallest(input: &Input, group: &[&Test<'_>], place: usize) -> Score {
+    let planned = || group.iter().filter(|test| test.measure.rows[place].cell.is_some());
+    let missing = planned().find(|test| test.scores[place].ratio.is_none());
+    let by_ratio = |one: &&&Test<'_>, other: &&&Test<'_>| {
+        let ratio = |test: &Test<'_>| test.scores[place].ratio.unwrap_or(0.0);
+        ratio(one).total_cmp(&ratio(other))
+    };
+    let Some(test) = missing.or_else(|| planned().min_by(by_ratio)) else {
+        return Score {
+            missing: "not in the study",
+            ..Score::default()
+        };
+    };
+    let mut score = test.scores[place].clone();
+    score.excluded = planned().map(|test| test.scores[place].excluded).sum();
+    score.is_ranked = planned().all(|test| test.scores[place].is_ranked);
+    score.is_best = planned().all(|test| test.scores[place].is_best);
+    if score.ratio.is_none() {
+        score.missing = input.without_figure(&test.measure.rows[place]);
+    }
+    if group.len() > 1 {
+        score.test = format!("{} {}", test.workload.name, test.name);
+    }
+    score
+}
+
+fn row(input: &Input, cuts: &[PowerCuts], stack: &str, scores: Vec<Score>) -> ScoreRow {
+    let is_whole = scores.iter().all(|score| score.ratio.is_some());
+    let by_ratio = |one: &usize, other: &usize| {
+        let ratio = |column: usize| scores[column].ratio.unwrap_or(0.0);
+        ratio(*one).total_cmp(&ratio(*other))
+    };
+    let worst = (0..scores.len()).min_by(by_ratio).filter(|_| is_whole);
+    let cell = input.plan.cells.iter().find(|cell| cell.stack_label == stack);
+    let of_stack = || cuts.iter().flat_map(|cuts| &cuts.rows).filter(|row| row.stack == stack);
+    let shown = of_stack().find(|row| row.is_bad).or_else(|| of_stack().next());
+    ScoreRow {
+        stack: stack.to_owned(),
+        scores,
+        worst,
+        layout: cell.map(layout).unwrap_or_default(),
+        power_cut: shown.map(|row| row.verdict.clone()).unwrap_or_default(),
+        is_unsafe: of_stack().any(|row| row.is_bad),
+        is_imported: cell.is_some_and(|cell| cell.machine.kind == MachineKind::Foreign),
+    }
+}
+
+fn layout(cell: &Cell) -> Layout {
+    let disks = cell.machine.group(DATA).map_or(0, |group| group.count);
+    if disks == 0 {
+        return Layout::default();
+    }
+    let is_nested = cell.stack.array.of.is_some();
+    Layout {
+        disks,
+        usable: cell.stack.usable_disks(disks),
+        survives: (!is_nested).then(|| cell.stack.may_be_missing(disks)),
+    }
+}

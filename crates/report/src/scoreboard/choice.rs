@@ -1,0 +1,197 @@
+//! What a scoreboard recommends: the stack with the smallest largest loss, those that are not shown to lose more, and
+//! what else they differ in.
+
+use super::{Layout, Score, ScoreRow};
+
+/// If every stack falls below this part of the best in some test, none is recommended.
+const GOOD_MIN: f64 = 0.5;
+
+#[derive(Clone, Debug, PartialEq, Default)]
+pub enum Advice {
+    /// No two stacks have a figure of the same test.
+    #[default]
+    NothingToCompare,
+    /// No stack was measured in every test.
+    Incomplete,
+    /// There are figures, but too few trials to compare them.
+    TooFewTrials,
+    /// Every stack that was measured in every test lost something in a power cut.
+    AllUnsafe,
+    /// Every stack is far behind the best in some test: no single one is recommended.
+    NoneGood(Choice),
+    /// Rows of stacks that are not shown to lose more than one another, the smallest loss first.
+    Build(Choice),
+}
+
+/// Stacks to choose from, as rows of the scoreboard.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct Choice {
+    /// Those with the smallest largest loss.
+    pub leaders: Vec<usize>,
+    /// The smallest largest loss of those that survive more disk failures than the first leader, or have more usable space;
+    /// one for each kind.
+    pub others: Vec<usize>,
+}
+
+impl Advice {
+    /// `rows` are sorted by their largest loss.
+    pub(super) fn of(rows: &[ScoreRow]) -> Self {
+        if rows.len() < 2 {
+            return Self::NothingToCompare;
+        }
+        let whole = || (0..rows.len()).filter(|&row| rows[row].worst.is_some() && !rows[row].is_imported);
+        if whole().next().is_none() {
+            return Self::Incomplete;
+        }
+        let ranked: Vec<usize> = whole().filter(|&row| rows[row].is_ranked()).collect();
+        if ranked.len() < 2 {
+            return Self::TooFewTrials;
+        }
+        let safe: Vec<usize> = ranked.iter().copied().filter(|&row| !rows[row].is_unsafe).collect();
+        let Some(&first) = safe.first() else {
+            return Self::AllUnsafe;
+        };
+        let is_tied = |row: &usize| overlaps(&rows[first], &rows[*row]);
+        let leaders: Vec<usize> = safe.iter().copied().filter(is_tied).collect();
+        let choice = Choice {
+            others: others(rows, &safe, &leaders),
+            leaders,
+        };
+        let smallest = rows[first].worst_score().and_then(|score| score.ratio);
+        match smallest.is_some_and(|ratio| ratio >= GOOD_MIN) {
+            true => Self::Build(choice),
+            false => Self::NoneGood(choice),
+        }
+    }
+
+    pub fn choice(&self) -> Option<&Choice> {
+        match self {
+            Self::Build(choice) | Self::NoneGood(choice) => Some(choice),
+            Self::NothingToCompare | Self::Incomplete | Self::TooFewTrials | Self::AllUnsafe => None,
+        }
+    }
+}
+
+/// Whether the smallest ratio of `other` may be that of `first`. The best of a test has no interval.
+fn overlaps(first: &ScoreRow, other: &ScoreRow) -> bool {
+    let ends = |score: &Score| {
+        let ratio = score.ratio.unwrap_or(0.0);
+        score
+            .overlap
+            .map_or((ratio, ratio), |interval| (interval.low, interval.high))
+    };
+    let (Some(first), Some(other)) = (first.worst_score(), other.worst_score()) else {
+        return false;
+    };
+    ends(other).1 >= ends(first).0
+}
+
+/// One row for each layout that survives more failures or has more usable space than that of the first leader.
+fn others(rows: &[ScoreRow], safe: &[usize], leaders: &[usize]) -> Vec<usize> {
+    let Some(&first) = leaders.first() else {
+        return Vec::new();
+    };
+    let own = rows[first].layout;
+    let is_more = |of: Layout| {
+        let survives = of.survives.zip(own.survives).is_some_and(|(of, own)| of > own);
+        let usable = of.usable.zip(own.usable).is_some_and(|(of, own)| of > own);
+        of.disks == own.disks && (survives || usable)
+    };
+    let mut others: Vec<usize> = Vec::new();
+    for &row in safe.iter().filter(|&&row| is_more(rows[row].layout)) {
+        if !others.iter().any(|&known| rows[known].layout == rows[row].layout) {
+            others.push(row);
+        }
+    }
+    others
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stats::{Basis, Interval};
+
+    fn score(ratio: f64, half: f64) -> Score {
+        let interval = Interval {
+            low: ratio - half,
+            high: ratio + half,
+            basis: Basis::Blocks,
+        };
+        Score {
+            ratio: Some(ratio),
+            interval: Some(interval),
+            overlap: Some(interval),
+            is_ranked: true,
+            ..Score::default()
+        }
+    }
+
+    fn row(stack: &str, ratio: f64, half: f64, (usable, survives): (f64, u32)) -> ScoreRow {
+        ScoreRow {
+            stack: stack.to_owned(),
+            scores: vec![score(ratio, half)],
+            worst: Some(0),
+            layout: Layout {
+                disks: 4,
+                usable: Some(usable),
+                survives: Some(survives),
+            },
+            power_cut: String::new(),
+            is_unsafe: false,
+            is_imported: false,
+        }
+    }
+
+    const RAID5: (f64, u32) = (3.0, 1);
+    const RAID6: (f64, u32) = (2.0, 2);
+    const RAID10: (f64, u32) = (2.0, 1);
+
+    #[test]
+    fn issue_39_a1_the_smallest_largest_loss_is_recommended_with_what_else_there_is() {
+        let rows = [
+            row("RAID 10 xfs", 0.9, 0.02, RAID10),
+            row("RAID 5 xfs", 0.6, 0.02, RAID5),
+            row("RAID 5 ext4", 0.5, 0.02, RAID5),
+            row("RAID 6 xfs", 0.4, 0.02, RAID6),
+        ];
+        let expected = Choice {
+            leaders: vec![0],
+            others: vec![1, 3],
+        };
+        assert_eq!(Advice::of(&rows), Advice::Build(expected));
+    }
+
+    #[test]
+    fn issue_39_a1_ties_are_ties() {
+        let rows = [
+            row("RAID 10 xfs", 0.9, 0.05, RAID10),
+            row("RAID 10 ext4", 0.84, 0.05, RAID10),
+            row("RAID 10 btrfs", 0.7, 0.05, RAID10),
+        ];
+        let leaders = Advice::of(&rows).choice().map(|choice| choice.leaders.clone());
+        assert_eq!(leaders, Some(vec![0, 1]));
+    }
+
+    #[test]
+    fn issue_39_a1_no_stack_is_recommended_if_none_is_good() {
+        let rows = [row("one", 0.4, 0.02, RAID5), row("other", 0.2, 0.02, RAID5)];
+        assert!(matches!(Advice::of(&rows), Advice::NoneGood(_)));
+    }
+
+    #[test]
+    fn what_was_not_measured_or_loses_data_is_not_recommended() {
+        let mut rows = [
+            row("fast", 1.0, 0.0, RAID5),
+            row("safe", 0.8, 0.02, RAID5),
+            row("unmeasured", 0.7, 0.02, RAID5),
+        ];
+        rows[0].is_unsafe = true;
+        rows[2].worst = None;
+        let leaders = |rows: &[ScoreRow]| Advice::of(rows).choice().map(|choice| choice.leaders.clone());
+        assert_eq!(leaders(&rows), Some(vec![1]));
+        rows[1].is_unsafe = true;
+        assert_eq!(Advice::of(&rows), Advice::AllUnsafe);
+        rows[0].scores[0].is_ranked = false;
+        assert_eq!(Advice::of(&rows), Advice::TooFewTrials);
+    }
+}

@@ -1,0 +1,349 @@
+//! A scoreboard in words: one sentence to act on, and what else there is to choose from.
+
+use crate::input::{Input, TrialState};
+use crate::scoreboard::{Advice, Choice, Score, ScoreRow, Scoreboard};
+use crate::words::figure::{RateUnit, count, number, number_of};
+use crate::words::listed;
+use stats::{Closeness, TRIALS_MIN, TestResults};
+use study::CellId;
+use study::plan::Cell;
+use study::stack::MachineKind;
+
+/// Equal ranks of figures that differ by more than this factor are explained.
+const TIE_SHOWN: f64 = 1.05;
+
+/// A sentence does not name more stacks.
+pub(crate) const NAMED_MAX: usize = 3;
+
+/// Trials that failed, are missing, or do not count: before everything else, because figures of what is left can look whole.
+/// Empty if every planned trial counts.
+pub(crate) fn trouble(input: &Input) -> Vec<String> {
+    let mut sentences = Vec::new();
+    let imported: Vec<CellId> = cells(input, true).map(|cell| cell.id).collect();
+    let own = || input.trials.iter().filter(|trial| !imported.contains(&trial.key.cell));
+    let done = own().filter(|trial| trial.state == TrialState::Done).count();
+    let failed = own()
+        .filter(|trial| matches!(trial.state, TrialState::Failed(_)))
+        .count();
+    let planned = cells(input, false).count() * input.plan.precision.min_trials as usize;
+    if failed > 0 {
+        sentences.push(format!("{failed} of {} failed.", count(done + failed, "trial")));
+    }
+    if input.run.finished_at_unix_s.is_none() {
+        let all = planned.max(done + failed);
+        sentences.push(format!(
+            "The run is not finished: {done} of at least {} {} done.",
+            count(all, "trial"),
+            if all == 1 { "is" } else { "are" }
+        ));
+    } else if done + failed < planned && input.run.only.is_empty() {
+        let missing = planned - done - failed;
+        let are = if missing == 1 { "is" } else { "are" };
+        sentences.push(format!("{missing} of {} {are} missing.", count(planned, "trial")));
+    }
+    sentences
+}
+
+fn cells(input: &Input, imported: bool) -> impl Iterator<Item = &Cell> {
+    let is_imported = |cell: &Cell| cell.machine.kind == MachineKind::Foreign;
+    input
+        .plan
+        .cells
+        .iter()
+        .filter(move |cell| is_imported(cell) == imported)
+}
+
+/// What an administrator acts on.
+pub(crate) fn sentence(input: &Input, board: &Scoreboard, rates: RateUnit) -> String {
+    match &board.advice {
+        Advice::NothingToCompare if input.samples.is_empty() => "Nothing has been measured yet.".to_owned(),
+        Advice::NothingToCompare => "There are no two stacks to compare in any test.".to_owned(),
+        Advice::Incomplete => "No stack has a figure in every test, so none is recommended.".to_owned(),
+        Advice::TooFewTrials => {
+            format!(
+                "Too few trials to recommend a stack: at least {TRIALS_MIN} of each are needed to show a difference."
+            )
+        }
+        Advice::AllUnsafe => "Every stack lost something in a power cut, so none is recommended.".to_owned(),
+        Advice::NoneGood(choice) => none_good(board, choice),
+        Advice::Build(choice) => build(board, choice, rates),
+    }
+}
+
+fn none_good(board: &Scoreboard, choice: &Choice) -> String {
+    let smallest = choice.leaders.first().and_then(|&row| board.rows[row].worst_score());
+    let reached = smallest.and_then(|score| score.ratio).map_or_else(String::new, percent);
+    format!(
+        "No stack is good in every test: each falls to {reached} of the best or less in one of them. Choose by the test that \
+         matters."
+    )
+}
+
+fn build(board: &Scoreboard, choice: &Choice, rates: RateUnit) -> String {
+    let rows: Vec<&ScoreRow> = choice.leaders.iter().map(|&row| &board.rows[row]).collect();
+    match rows.as_slice() {
+        [] => String::new(),
+        [only] => format!(
+            "{} {}{}",
+            only.stack,
+            leads(board, only, rates),
+            protection(board, only, choice)
+        ),
+        several if several.len() <= NAMED_MAX => {
+            let names: Vec<&str> = several.iter().map(|row| row.stack.as_str()).collect();
+            let reached: Vec<String> = several
+                .iter()
+                .filter_map(|row| Some(percent(row.worst_score()?.ratio?)))
+                .collect();
+            let reached: Vec<&str> = reached.iter().map(String::as_str).collect();
+            format!(
+                "{}: none is shown to lose less than the others in its worst test, where they reach {} of the best.",
+                listed(&names, "or"),
+                listed(&reached, "and")
+            )
+        }
+        many => {
+            let names: Vec<&str> = many.iter().take(NAMED_MAX).map(|row| row.stack.as_str()).collect();
+            format!(
+                "{} of {} are not shown to differ in what they lose in their worst test: {} and {} more. More trials \
+                 may tell them apart.",
+                many.len(),
+                count(board.rows.len(), "stack"),
+                names.join(", "),
+                many.len() - names.len()
+            )
+        }
+    }
+}
+
+/// `is the best or equal to it in every test`.
+fn leads(board: &Scoreboard, row: &ScoreRow, rates: RateUnit) -> String {
+    let (Some(column), Some(score)) = (row.worst, row.worst_score()) else {
+        return String::new();
+    };
+    let ratio = score.ratio.unwrap_or(0.0);
+    let tests = if board.columns.len() == 1 {
+        "the only test"
+    } else {
+        "every test"
+    };
+    if row.scores.iter().all(|score| score.is_best || score.ratio == Some(1.0)) && ratio > 0.9 {
+        return format!("is the best in {tests}, or not shown to be slower than it.");
+    }
+    let name = worst_name(board, column, score, rates);
+    if ratio >= 0.9 {
+        return format!("is within {} of the best in {tests} ({name}).", percent(1.0 - ratio));
+    }
+    format!(
+        "loses least: in {tests} it reaches {} of the best or more ({name}).",
+        percent(ratio)
+    )
+}
+
+/// `least in photos read: 118 against 206 MiB/s`.
+fn worst_name(board: &Scoreboard, column: usize, score: &Score, rates: RateUnit) -> String {
+    format!(
+        "least in {}: {}",
+        test_name(board, column, score),
+        figures(score, rates)
+    )
+}
+
+/// The test of a score, with its workload.
+pub(crate) fn test_name(board: &Scoreboard, column: usize, score: &Score) -> String {
+    match board.columns[column].test.is_empty() {
+        true => score.test.clone(),
+        false => board.columns[column].name(),
+    }
+}
+
+/// `118 against 206 MiB/s`.
+pub(crate) fn figures(score: &Score, rates: RateUnit) -> String {
+    let (unit, factor) = score.metric.map_or(("", 1.0), |metric| rates.of(metric));
+    format!(
+        "{} against {} {unit}",
+        number_of(score.figure * factor),
+        number_of(score.best * factor)
+    )
+}
+
+fn protection(board: &Scoreboard, row: &ScoreRow, choice: &Choice) -> String {
+    if row.layout.survives != Some(0) {
+        return String::new();
+    }
+    let protects = |other: &&ScoreRow| other.layout.survives.is_some_and(|disks| disks > 0);
+    let rows = choice.others.iter().map(|&other| &board.rows[other]);
+    match rows.into_iter().find(protects) {
+        Some(other) => format!(
+            " It survives no failed disk; {} does, and reaches {} or more.",
+            other.stack,
+            other
+                .worst_score()
+                .and_then(|score| score.ratio)
+                .map_or_else(String::new, percent)
+        ),
+        None => String::new(),
+    }
+}
+
+/// The rows to choose from, each with what it gives and what it takes.
+pub(crate) fn choices(board: &Scoreboard, rates: RateUnit) -> Vec<String> {
+    let Some(choice) = board.advice.choice() else {
+        return Vec::new();
+    };
+    match board.advice {
+        Advice::NoneGood(_) => best_of_tests(board, rates),
+        // The sentence says it all.
+        _ if choice.leaders.len() == 1 && choice.others.is_empty() && facts_that_differ(board).is_empty() => {
+            Vec::new()
+        }
+        _ => {
+            let rows = choice.leaders.iter().take(NAMED_MAX).chain(&choice.others);
+            rows.map(|&row| choice_words(board, &board.rows[row], rates)).collect()
+        }
+    }
+}
+
+/// `RAID 5 btrfs: at worst 44 % (small files delete: 14,075 against 32,113 files/s); 3 of 4 disks usable, survives 1
+/// failed disk`.
+fn choice_words(board: &Scoreboard, row: &ScoreRow, rates: RateUnit) -> String {
+    let worst = row.worst.zip(row.worst_score()).map(|(column, score)| {
+        let ratio = score.ratio.map_or_else(String::new, percent);
+        format!(
+            "at worst {ratio} ({}: {})",
+            test_name(board, column, score),
+            figures(score, rates)
+        )
+    });
+    let parts = [worst, Some(layout(row)), Some(row.power_cut.clone())];
+    let parts: Vec<String> = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
+    format!("{}: {}", row.stack, parts.join("; "))
+}
+
+/// `3 of 4 disks usable, survives 1 failed disk`; empty if it is unknown.
+fn layout(row: &ScoreRow) -> String {
+    let usable = usable(row).map(|words| format!("{words} disks usable"));
+    let survives = row.layout.survives.map(|disks| match disks {
+        0 => "survives no failed disk".to_owned(),
+        disks => format!("survives {}", count(disks as usize, "failed disk")),
+    });
+    usable.into_iter().chain(survives).collect::<Vec<_>>().join(", ")
+}
+
+/// `3 of 4`.
+fn usable(row: &ScoreRow) -> Option<String> {
+    let disks = row.layout.usable.filter(|_| row.layout.disks > 1)?;
+    let decimals = usize::from(disks.fract() != 0.0);
+    Some(format!("{} of {}", number(disks, decimals), row.layout.disks))
+}
+
+/// A heading, and its words for each row.
+type Facts = (&'static str, Vec<String>);
+
+fn facts(board: &Scoreboard) -> [Facts; 3] {
+    let each = |words: fn(&ScoreRow) -> String| board.rows.iter().map(words).collect();
+    [
+        (
+            "disks usable",
+            each(|row| usable(row).unwrap_or_else(|| "–".to_owned())),
+        ),
+        (
+            "disks may fail",
+            each(|row| {
+                row.layout
+                    .survives
+                    .map_or_else(|| "–".to_owned(), |disks| disks.to_string())
+            }),
+        ),
+        (
+            "power cut",
+            each(|row| match row.power_cut.is_empty() {
+                true => "–".to_owned(),
+                false => row.power_cut.clone(),
+            }),
+        ),
+    ]
+}
+
+fn is_shared((_, words): &Facts) -> bool {
+    words.iter().all(|word| Some(word) == words.first())
+}
+
+/// What differs between the stacks besides their figures.
+pub(crate) fn facts_that_differ(board: &Scoreboard) -> Vec<Facts> {
+    facts(board).into_iter().filter(|facts| !is_shared(facts)).collect()
+}
+
+/// `all stacks: 1 of 2 disks usable, survives 1 failed disk`; empty if nothing is shared or known.
+pub(crate) fn facts_that_are_shared(board: &Scoreboard) -> String {
+    let differ = facts_that_differ(board);
+    let is_same = !differ.iter().any(|(heading, _)| heading.starts_with("disks"));
+    let words = board.rows.first().filter(|_| is_same).map(layout).unwrap_or_default();
+    match words.is_empty() {
+        true => String::new(),
+        false => format!("All stacks: {words}."),
+    }
+}
+
+/// For each column its best stacks, and what they lose elsewhere.
+fn best_of_tests(board: &Scoreboard, rates: RateUnit) -> Vec<String> {
+    let mut lines: Vec<(usize, Vec<String>)> = Vec::new();
+    for (column, of) in board.columns.iter().enumerate() {
+        let best = (0..board.rows.len()).find(|&row| board.rows[row].scores[column].ratio == Some(1.0));
+        let Some(best) = best else { continue };
+        match lines.iter_mut().find(|(row, _)| *row == best) {
+            Some((_, names)) => names.push(of.name()),
+            None => lines.push((best, vec![of.name()])),
+        }
+    }
+    let words = |(row, names): (usize, Vec<String>)| {
+        format!(
+            "For {}: {}",
+            names.join(", "),
+            choice_words(board, &board.rows[row], rates)
+        )
+    };
+    lines.into_iter().map(words).collect()
+}
+
+/// Why stacks share the first rank of a test although their figures differ: `write: 118 to 206 MiB/s share the first rank`.
+pub(crate) fn tie(test: &TestResults) -> Option<String> {
+    let measure = test.headline();
+    let Closeness::MayDiffer(share) = measure.ranking.leaders else {
+        return None;
+    };
+    let medians = measure
+        .leaders()
+        .iter()
+        .filter_map(|&place| Some(measure.rows[place].summary.as_ref()?.median));
+    let (least, most) = medians.fold((f64::INFINITY, 0.0_f64), |(least, most), median| {
+        (least.min(median), most.max(median))
+    });
+    if most <= least * TIE_SHOWN {
+        return None;
+    }
+    let may_differ = match share {
+        0.0..10.0 => format!("by up to {}", percent(share)),
+        _ => "by more than ten times".to_owned(),
+    };
+    Some(format!(
+        "{}: {} share the first rank, with {} to {} {}: the trials scatter too much to show a difference; they may differ {may_differ}.",
+        test.name,
+        count(measure.leaders().len(), "stack"),
+        number_of(least),
+        number_of(most),
+        measure.metric.unit().name()
+    ))
+}
+
+/// `59 %`.
+pub(crate) fn percent(share: f64) -> String {
+    let percent = share * 100.0;
+    let decimals = usize::from(percent < 10.0 && percent > 0.0);
+    format!("{} %", number(percent, decimals))
+}
+
+/// `0.59`.
+pub(crate) fn ratio(ratio: f64) -> String {
+    number(ratio, if ratio < 0.1 { 3 } else { 2 })
+}
