@@ -18,7 +18,7 @@ pub(crate) const MEMORY_SHARE: u64 = 2;
 /// Fraction of the free memory that guests do not get: 1/8.
 const RESERVE_SHARE: u64 = 8;
 
-/// Contents have at least so much memory.
+/// Contents have at least this much memory.
 const CONTENTS_BYTES_MIN: u64 = 64 << 20;
 
 /// Reports what is missing or wrong before the store is opened.
@@ -115,7 +115,7 @@ struct MemoryShare {
     /// For all guests together.
     all_bytes: u64,
     ram_bytes_max: u64,
-    /// Of each guest, for the contents of its disks. Results do not depend on it.
+    /// Memory of each guest for the contents of its disks. Results do not depend on it.
     contents_bytes: u64,
     /// The largest guests that run at the same time.
     guests: usize,
@@ -126,9 +126,9 @@ impl MemoryShare {
         let cells = plan.cells.iter().map(|cell| cell.machine.ram_bytes);
         let (ram_bytes_max, jobs) = (cells.max().unwrap_or(0), jobs as u64);
         let all_bytes = free_bytes - free_bytes / RESERVE_SHARE;
-        let beside_ram = all_bytes.saturating_sub(ram_bytes_max.saturating_mul(jobs)) / jobs;
+        let left_bytes = all_bytes.saturating_sub(ram_bytes_max.saturating_mul(jobs)) / jobs;
         let most = (free_bytes / MEMORY_SHARE / jobs).max(CONTENTS_BYTES_MIN);
-        let contents_bytes = beside_ram.clamp(CONTENTS_BYTES_MIN, most);
+        let contents_bytes = left_bytes.clamp(CONTENTS_BYTES_MIN, most);
         let guests = all_bytes / ram_bytes_max.saturating_add(contents_bytes);
         Self {
             all_bytes,

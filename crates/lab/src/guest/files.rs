@@ -43,7 +43,7 @@ pub struct Files {
     spill: Option<OwnedFd>,
 }
 
-/// Space that guests leave on the disk of their folder: at most so many bytes, or this fraction of a small disk.
+/// Space that guests leave on the disk of their folder: at most this number of bytes, or this fraction of a small disk.
 const DISK_RESERVE_BYTES: u64 = 512 << 20;
 const DISK_RESERVE_SHARE: u64 = 20;
 

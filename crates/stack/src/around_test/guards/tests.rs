@@ -121,7 +121,7 @@ fn more_than_nine_tenths_are_nearly_full() {
     assert!(nearly_full(1000, 100).expect("it has blocks").0);
     let (passed, detail) = nearly_full(1000, 80).expect("it has blocks");
     assert!(
-        !passed && detail.starts_with("92 % of the filesystem are in use"),
+        !passed && detail.starts_with("92 % of the filesystem is in use"),
         "{detail}"
     );
     assert_eq!(nearly_full(0, 0), None, "a filesystem without a number of blocks");
