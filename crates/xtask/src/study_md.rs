@@ -45,7 +45,7 @@ a write cache larger than its segments) is refused with file and line.
 ## Processor models of your own
 
 A `cpu` with a `/`, or that ends in `.toml`, is a model file in the study's folder or below it, as for disks.
-`raidlab cpu measure --name here -o here.toml` writes one of this machine; `raidlab cpu show here.toml` shows it.
+`raidlab cpu measure --name here -o here.toml` writes a model of this machine; `raidlab cpu show here.toml` shows it.
 
 ";
 

@@ -119,7 +119,7 @@ fn one(arrangement: &mut Arrangement, random: &mut Random, state: &State, tools:
     };
     match check.before_write(&[&arrangement.target]) {
         Ok(()) => {
-            // Like programs that know only the path.
+            // Opens the disk by its path, as other programs do.
             let disk = File::options()
                 .write(true)
                 .open(&arrangement.target)

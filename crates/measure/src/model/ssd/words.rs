@@ -76,7 +76,7 @@ impl<'a> Source<'a> {
             }
             Some(_) => (
                 ASSUMED,
-                "not measured by itself: the size, of several, that fits random writes best",
+                "not measured directly: the best fit of several sizes to random writes",
             ),
         }
     }
