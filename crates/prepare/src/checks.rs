@@ -71,7 +71,7 @@ pub fn leave_out_missing(plan: &mut Plan, machine: MachineKind) {
     if missing.iter().all(Option::is_some) {
         return;
     }
-    let mut told: Vec<String> = Vec::new();
+    let mut reported: Vec<String> = Vec::new();
     let mut kept = Vec::new();
     for (cell, missing) in std::mem::take(&mut plan.cells).into_iter().zip(missing) {
         let Some(missing) = missing else {
@@ -79,9 +79,9 @@ pub fn leave_out_missing(plan: &mut Plan, machine: MachineKind) {
             continue;
         };
         let reason = missing.to_string();
-        if !told.contains(&reason) {
+        if !reported.contains(&reason) {
             log::warn!("cells are left out: {reason}");
-            told.push(reason.clone());
+            reported.push(reason.clone());
         }
         plan.left_out.push(LeftOut {
             axes: cell.axes,
