@@ -121,7 +121,7 @@ impl Disks {
     }
 }
 
-/// What the warnings look at: a job on the stack and the machine of a cell.
+/// Input of the warnings: a job on the stack and the machine of a cell.
 struct OnStack<'a> {
     cell: &'a Cell,
     job: IoJob<'a>,
@@ -129,7 +129,7 @@ struct OnStack<'a> {
     room_bytes: Option<u64>,
 }
 
-/// The one place that every kind of workload passes.
+/// Common to all kinds of workloads.
 fn of_jobs(cell: &Cell, models: &Models) -> Vec<String> {
     let disks = Disks::of(cell, models);
     let room_bytes = disks
@@ -170,7 +170,7 @@ impl OnStack<'_> {
         self.room_bytes.is_none_or(|room| room / 100 * ROOM_PERCENT > bytes)
     }
 
-    /// `key = value` as the file has it that the workload is written in.
+    /// `key = value` in the syntax of the file that defines the workload.
     fn setting(&self, key: &str, value: &str) -> String {
         match &self.cell.workload.work {
             Work::FioFile(_) => format!("`{key}={value}`"),

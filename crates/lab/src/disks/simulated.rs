@@ -1,5 +1,5 @@
-//! What is known of simulated disks and a guest cannot know: that they are sound, and how fast they are where the array
-//! of a study does not reach.
+//! Facts about simulated disks that a guest cannot know: that they are not faulty, and their speed outside the part
+//! that the array uses.
 
 use crate::disks::Models;
 use disksim::catalogue::Model;
@@ -74,7 +74,7 @@ fn sound(guard: Guard) -> Guard {
     Guard {
         passed: true,
         detail: format!(
-            "the simulated disks are sound, and differ by their load only: {}",
+            "the simulated disks are not faulty, and differ only in load: {}",
             guard.detail
         ),
         ..guard

@@ -1,4 +1,4 @@
-//! Acts that cannot end while the work goes on: how long a rebuild, a check or a reshape takes at least is arithmetic.
+//! Acts that cannot end during the workload: computes the minimum duration of a rebuild, a check or a reshape.
 
 use super::Disks;
 use disksim::request::SECTOR_BYTES;
