@@ -1,9 +1,9 @@
 //! The findings in a history, and whether they are expected, known or new.
 
 use crate::history::{Acts, History, Promise};
-use lab::power_cut::Judged;
+use lab::power_cut::JudgedState;
 use study::FindingKind;
-use trial::power_cut::{Loss, Verdict, ViolationKind};
+use trial::power_cut::{Loss, StateVerdict, ViolationKind};
 
 /// The kinds of findings, as printed during a session.
 pub const fn words(kind: FindingKind) -> &'static str {
@@ -31,7 +31,7 @@ pub enum News {
 }
 
 /// The defects of this state of the history, each with its classification.
-pub fn found<'a>(history: &'a History, judged: &'a Judged) -> impl Iterator<Item = (FindingKind, News)> + 'a {
+pub fn found<'a>(history: &'a History, judged: &'a JudgedState) -> impl Iterator<Item = (FindingKind, News)> + 'a {
     judged
         .verdict
         .kinds()
@@ -42,7 +42,7 @@ pub fn found<'a>(history: &'a History, judged: &'a Judged) -> impl Iterator<Item
 impl News {
     /// Classifies such a finding in this state of the history. A known defect is recognised by the stack, the kind
     /// of damage and, if there is one, mount's message, so another defect that looks the same is mistaken for it.
-    fn of(history: &History, kind: FindingKind, verdict: &Verdict) -> Self {
+    fn of(history: &History, kind: FindingKind, verdict: &StateVerdict) -> Self {
         // No stack excuses a kernel crash.
         if kind == FindingKind::GuestDied {
             return match history.has_write_behind {
@@ -99,7 +99,7 @@ impl News {
 }
 
 /// Whether something was lost, and all that was lost is of this kind.
-fn loses_only(verdict: &Verdict, loss: Loss) -> bool {
+fn loses_only(verdict: &StateVerdict, loss: Loss) -> bool {
     let violations = verdict.violations.iter();
     let mut lost = violations.filter(|one| one.kind == ViolationKind::Lost).peekable();
     lost.peek().is_some() && lost.all(|one| one.loss == Some(loss))
@@ -110,15 +110,15 @@ mod tests {
     use super::*;
     use trial::power_cut::Violation;
 
-    fn lost(losses: &[Option<Loss>]) -> Verdict {
+    fn lost(losses: &[Option<Loss>]) -> StateVerdict {
         let violation = |loss: &Option<Loss>| Violation {
             kind: ViolationKind::Lost,
             loss: *loss,
             detail: String::new(),
         };
-        Verdict {
+        StateVerdict {
             violations: losses.iter().map(violation).collect(),
-            ..Verdict::default()
+            ..StateVerdict::default()
         }
     }
 
@@ -133,7 +133,7 @@ mod tests {
     fn what_a_stack_does_not_promise_is_expected() {
         let risky = history(|history| history.promise() != Promise::Kept);
         assert!(matches!(
-            News::of(&risky, FindingKind::Lost, &Verdict::default()),
+            News::of(&risky, FindingKind::Lost, &StateVerdict::default()),
             News::Expected(_)
         ));
     }
@@ -147,13 +147,13 @@ mod tests {
                 && history.level == "1"
         });
         for kind in FindingKind::ALL {
-            assert_eq!(News::of(&safe, kind, &Verdict::default()), News::New);
+            assert_eq!(News::of(&safe, kind, &StateVerdict::default()), News::New);
         }
     }
 
     #[test]
     fn a_guest_that_dies_is_a_finding_whatever_the_stack_promises() {
-        let of = |history: &History| News::of(history, FindingKind::GuestDied, &Verdict::default());
+        let of = |history: &History| News::of(history, FindingKind::GuestDied, &StateVerdict::default());
         let risky = history(|history| history.promise() != Promise::Kept && !history.has_write_behind);
         assert_eq!(of(&risky), News::New);
         let behind = history(|history| history.has_write_behind);
@@ -170,11 +170,17 @@ mod tests {
         };
         let before = history(is_preflush);
         let known = News::Known("docs/findings/md-preflush.md");
-        assert_eq!(News::of(&before, FindingKind::NotMountable, &Verdict::default()), known);
-        assert_eq!(News::of(&before, FindingKind::Lost, &Verdict::default()), News::New);
+        assert_eq!(
+            News::of(&before, FindingKind::NotMountable, &StateVerdict::default()),
+            known
+        );
+        assert_eq!(
+            News::of(&before, FindingKind::Lost, &StateVerdict::default()),
+            News::New
+        );
         let now = History::draw(1, before.number, "7.3");
         assert_eq!(
-            News::of(&now, FindingKind::NotMountable, &Verdict::default()),
+            News::of(&now, FindingKind::NotMountable, &StateVerdict::default()),
             News::New
         );
     }
@@ -188,9 +194,9 @@ mod tests {
                 && history.acts() == Acts::None
         });
         let of = |said: &str| {
-            let verdict = Verdict {
+            let verdict = StateVerdict {
                 not_mountable: Some(said.to_owned()),
-                ..Verdict::default()
+                ..StateVerdict::default()
             };
             News::of(&safe, FindingKind::NotMountable, &verdict)
         };
@@ -204,7 +210,7 @@ mod tests {
         let is_rebuild = |history: &History| {
             history.promise() == Promise::Kept && history.level == "10" && history.acts() == Acts::Rebuild
         };
-        let found = |history| News::of(history, FindingKind::Lost, &Verdict::default());
+        let found = |history| News::of(history, FindingKind::Lost, &StateVerdict::default());
         let before = history(is_rebuild);
         assert_eq!(found(&before), News::Known("docs/findings/md-resync-first.md"));
         assert_eq!(found(&History::draw(1, before.number, "7.3")), News::New);

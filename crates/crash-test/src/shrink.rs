@@ -6,13 +6,13 @@ use crate::state::text;
 use crate::{Error, LostSectors, Numbers, StateChoice};
 use lab::guest::PowerCut;
 use lab::kernel::Cache;
-use lab::power_cut::{self, Exploration, Judged, Lost, LostWrites, smaller};
+use lab::power_cut::{self, Exploration, JudgedState, Lost, LostWrites, smaller};
 use prepare::kernels::ShowBuild;
 use std::sync::atomic::AtomicBool;
 use study::FindingKind;
 use study::plan::{Plan, Trial};
 use study::workload::{PowerCutSpec, Work};
-use trial::power_cut::{Operations, Verdict};
+use trial::power_cut::{Operations, StateVerdict};
 
 /// It can only be stopped by ending the program.
 static NEVER: AtomicBool = AtomicBool::new(false);
@@ -37,14 +37,14 @@ pub(crate) fn with_lost(
     exploration: &Exploration<'_>,
     cut: PowerCut,
     lose: &[LostSectors],
-) -> Result<Judged, power_cut::Error> {
+) -> Result<JudgedState, power_cut::Error> {
     let writes = LostWrites::of(exploration, cut, &NEVER)?;
     let each = lose
         .iter()
         .flat_map(|lost| Lost::sectors(lost.disk - 1, lost.sector, lost.count));
     let set: Vec<Lost> = each.filter(|lost| writes.has(*lost)).collect();
     let verdict = writes.judge(&[set], &NEVER)?.into_iter().next().unwrap_or_default();
-    Ok(Judged {
+    Ok(JudgedState {
         at_ns: cut.at_ns,
         seed: cut.seed,
         log: writes.log(),
@@ -90,7 +90,7 @@ pub fn shrink(choice: &StateChoice, plan: &Plan, cache: &Cache, show: ShowBuild)
 
 impl Shrinking<'_> {
     /// Removes operations, and each time looks for an instant and a seed that show the finding.
-    fn operations(&mut self, mut judged: Judged) -> Result<Judged, Error> {
+    fn operations(&mut self, mut judged: JudgedState) -> Result<JudgedState, Error> {
         let all = Operations::draw(self.trial.seed, &self.whole());
         let total = all.all.len() as u32;
         // Operations that start after the cut are irrelevant.
@@ -123,7 +123,7 @@ impl Shrinking<'_> {
     }
 
     /// The first state with the finding, among all states without these operations.
-    fn explore(&mut self, left_out: &[u32]) -> Result<Option<Judged>, Error> {
+    fn explore(&mut self, left_out: &[u32]) -> Result<Option<JudgedState>, Error> {
         let mut trial = self.trial.clone();
         let spec = without(&mut trial, &self.spec, left_out);
         let operations = Operations::draw(trial.seed, &spec);
@@ -135,7 +135,7 @@ impl Shrinking<'_> {
         let kind = self.kind;
         self.guests
             .explore((self.plan, &trial), spec, processor(), |exploration| {
-                let mut first: Option<Judged> = None;
+                let mut first: Option<JudgedState> = None;
                 exploration.all(&NEVER, &mut |_| {}, &mut |judged| {
                     if first.is_none() && judged.verdict.kinds().contains(&kind) {
                         first = Some(judged.clone());
@@ -146,7 +146,7 @@ impl Shrinking<'_> {
     }
 
     /// Restores lost writes, and reports the remaining ones.
-    fn writes(&self, choice: &StateChoice, judged: &Judged) -> Result<String, Error> {
+    fn writes(&self, choice: &StateChoice, judged: &JudgedState) -> Result<String, Error> {
         let cut = PowerCut {
             at_ns: judged.at_ns,
             seed: judged.seed,
@@ -159,11 +159,11 @@ impl Shrinking<'_> {
             processor(),
             |exploration| {
                 let writes = LostWrites::of(exploration, cut, &NEVER)?;
-                let shows = |verdict: &Verdict| verdict.kinds().contains(&kind);
+                let shows = |verdict: &StateVerdict| verdict.kinds().contains(&kind);
                 let fewest = writes.fewest(&shows, &NEVER)?;
                 let (lost, total) = (fewest.unwrap_or_else(|| writes.all().to_vec()), writes.all().len());
                 let verdict = writes.judge(std::slice::from_ref(&lost), &NEVER)?;
-                let smallest = Judged {
+                let smallest = JudgedState {
                     verdict: verdict.into_iter().next().unwrap_or_default(),
                     ..judged.clone()
                 };

@@ -5,7 +5,7 @@ use crate::finding::{News, found, words};
 use crate::guests::Guests;
 use crate::history::History;
 use lab::kernel::Cache;
-use lab::power_cut::{self, Judged};
+use lab::power_cut::{self, JudgedState};
 use prepare::kernels::ShowBuild;
 use prepare::load_study;
 use std::collections::BTreeMap;
@@ -63,7 +63,7 @@ pub struct Soak<'a> {
 /// A history with its states, or the reason why it failed.
 struct Done {
     history: History,
-    judged: Result<Vec<Judged>, Error>,
+    judged: Result<Vec<JudgedState>, Error>,
     /// If something new was found: the smallest number of operations that shows it.
     shrunk: Option<u32>,
 }
@@ -147,7 +147,7 @@ impl<'a> Soak<'a> {
         }
     }
 
-    fn explore(&self, history: &History, slot: usize, stop: &AtomicBool) -> Result<Vec<Judged>, Error> {
+    fn explore(&self, history: &History, slot: usize, stop: &AtomicBool) -> Result<Vec<JudgedState>, Error> {
         let plan = load_study::read_own(&history.study(), "a history", self.guests.cache)?;
         let Some(cell) = plan.cells.first() else {
             return Err(prepare::Error::NoSuchCell { cell: 1, cells: 0 }.into());
@@ -244,7 +244,7 @@ impl Total {
         }
     }
 
-    fn count(&mut self, history: &History, judged: &[Judged]) {
+    fn count(&mut self, history: &History, judged: &[JudgedState]) {
         for (kind, news) in judged.iter().flat_map(|judged| found(history, judged)) {
             let counts = self.counts.entry(kind).or_default();
             match news {
@@ -284,8 +284,8 @@ impl Total {
 }
 
 /// The findings of a history to be printed: new ones, and all if this is the only history.
-fn shown(done: &Done, judged: &[Judged], is_one: bool) -> Vec<String> {
-    let mut states: BTreeMap<(FindingKind, News), Vec<&Judged>> = BTreeMap::new();
+fn shown(done: &Done, judged: &[JudgedState], is_one: bool) -> Vec<String> {
+    let mut states: BTreeMap<(FindingKind, News), Vec<&JudgedState>> = BTreeMap::new();
     for state in judged {
         for what in found(&done.history, state).filter(|(_, news)| is_one || *news == News::New) {
             states.entry(what).or_default().push(state);

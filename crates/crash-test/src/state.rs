@@ -4,7 +4,7 @@ use crate::guests::Guests;
 use crate::{Error, LostSectors, Numbers, shrink};
 use lab::guest::PowerCut;
 use lab::kernel::Cache;
-use lab::power_cut::Judged;
+use lab::power_cut::JudgedState;
 use prepare::checks;
 use prepare::kernels::ShowBuild;
 use std::path::PathBuf;
@@ -68,7 +68,7 @@ pub fn state(choice: &StateChoice, plan: &Plan, cache: &Cache, show: ShowBuild) 
 }
 
 /// The state, with its last operations.
-pub(crate) fn text(cell: &Cell, operations: &Operations, judged: &Judged, listed: usize) -> String {
+pub(crate) fn text(cell: &Cell, operations: &Operations, judged: &JudgedState, listed: usize) -> String {
     let log = judged.log;
     let mut lines = vec![
         format!("{} (simulated)", cell.stack_label),

@@ -1,7 +1,7 @@
 //! bcachefs, which was in Linux from 6.7 to 6.17.
 
 use crate::{
-    BlockSizes, Compression, Filesystem, FilesystemSpec, Flavour, Kernel, Made, Mkfs, MountSource, Mounting,
+    BlockSizes, Compression, Filesystem, FilesystemSpec, Flavour, KernelSupport, Made, Mkfs, MountSource, Mounting,
     Program, Request, Several, SeveralDevices,
 };
 
@@ -32,12 +32,12 @@ pub const FILESYSTEM: Filesystem = Filesystem {
         kind: Several::Replicas,
         usable_bytes: |spec, _, bytes| bytes / u64::from(spec.replicas.unwrap_or(1).max(1)),
     }),
-    kernel: Kernel {
+    kernel: KernelSupport {
         flavour: Flavour::More,
         config: &["CONFIG_BCACHEFS_FS=y"],
         since: Some((6, 7)),
         last: Some((6, 17)),
-        ..Kernel::PLAIN
+        ..KernelSupport::PLAIN
     },
     made: Made::Mkfs(Mkfs {
         computed: Some(options),

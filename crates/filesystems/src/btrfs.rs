@@ -1,7 +1,7 @@
 //! btrfs.
 
 use crate::{
-    BlockSizes, Checker, Compression, Filesystem, FilesystemSpec, Kernel, Made, Mkfs, MountSource, Mounting, Need,
+    BlockSizes, Checker, Compression, Filesystem, FilesystemSpec, KernelSupport, Made, Mkfs, MountSource, Mounting, Need,
     Profile, Program, Request, Several, SeveralDevices,
 };
 
@@ -29,9 +29,9 @@ pub const FILESYSTEM: Filesystem = Filesystem {
         kind: Several::Profiles,
         usable_bytes,
     }),
-    kernel: Kernel {
+    kernel: KernelSupport {
         config: &["CONFIG_BTRFS_FS=y", "CONFIG_BTRFS_FS_POSIX_ACL=y"],
-        ..Kernel::PLAIN
+        ..KernelSupport::PLAIN
     },
     made: Made::Mkfs(Mkfs {
         computed: Some(profiles),

@@ -1,6 +1,6 @@
 //! exFAT.
 
-use crate::{BlockSizes, Checker, Filesystem, Flavour, Kernel, Made, Mkfs, Need, Program};
+use crate::{BlockSizes, Checker, Filesystem, Flavour, KernelSupport, Made, Mkfs, Need, Program};
 
 static MKFS: Program = Program::new("mkfs.exfat", "exfatprogs").version_argument("-V");
 static FSCK: Program = Program::new("fsck.exfat", "exfatprogs").version_argument("-V");
@@ -12,10 +12,10 @@ pub const FILESYSTEM: Filesystem = Filesystem {
     smallest_bytes: 8 << 20,
     smallest_striped_bytes: 8 << 20,
     block_sizes: BlockSizes::Clusters,
-    kernel: Kernel {
+    kernel: KernelSupport {
         flavour: Flavour::More,
         config: &["CONFIG_EXFAT_FS=y"],
-        ..Kernel::PLAIN
+        ..KernelSupport::PLAIN
     },
     made: Made::Mkfs(Mkfs {
         block_size: &["-c", "{}"],

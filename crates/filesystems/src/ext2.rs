@@ -1,7 +1,7 @@
 //! ext2, and what it shares with ext3 and ext4: mke2fs.
 
 use crate::make::mebibytes;
-use crate::{Checker, Filesystem, Kernel, Made, Mkfs, Need, Program, Request};
+use crate::{Checker, Filesystem, KernelSupport, Made, Mkfs, Need, Program, Request};
 
 pub static MKE2FS: Program = Program {
     // Without this file mke2fs uses its compiled-in defaults, which are the same on every machine.
@@ -37,9 +37,9 @@ pub const FILESYSTEM: Filesystem = Filesystem {
     smallest_bytes: SMALLEST_BYTES,
     smallest_striped_bytes: SMALLEST_BYTES,
     aligns: true,
-    kernel: Kernel {
+    kernel: KernelSupport {
         config: &["CONFIG_EXT2_FS=y", "CONFIG_EXT2_FS_XATTR=y"],
-        ..Kernel::PLAIN
+        ..KernelSupport::PLAIN
     },
     made: Made::Mkfs(mke2fs(&["-q", "-F", "-t", "ext2"])),
     signatures: SIGNATURES,

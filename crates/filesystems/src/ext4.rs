@@ -2,7 +2,7 @@
 
 use crate::ext2::{CHECKER, NEEDS, SIGNATURES, SMALLEST_BYTES, mke2fs};
 use crate::ext3::JOURNAL;
-use crate::{Filesystem, Kernel, Made};
+use crate::{Filesystem, KernelSupport, Made};
 
 /// Names in fs/ext4/super.c, which also mounts ext3.
 pub(crate) const MOUNT_OPTIONS: &str = "abort acl auto_da_alloc barrier bh block_validity bsddf bsdgroups check commit data data_err dax \
@@ -24,9 +24,9 @@ pub const FILESYSTEM: Filesystem = Filesystem {
     has_journal_modes: true,
     aligns: true,
     initialises_lazily: true,
-    kernel: Kernel {
+    kernel: KernelSupport {
         config: &["CONFIG_EXT4_FS=y", "CONFIG_EXT4_FS_POSIX_ACL=y"],
-        ..Kernel::PLAIN
+        ..KernelSupport::PLAIN
     },
     made: Made::Mkfs(mke2fs(&["-q", "-F", "-t", "ext4"])),
     signatures: SIGNATURES,

@@ -1,6 +1,6 @@
 //! F2FS.
 
-use crate::{BlockSizes, Checker, Filesystem, Flavour, Kernel, Made, Mkfs, Need, Program};
+use crate::{BlockSizes, Checker, Filesystem, Flavour, KernelSupport, Made, Mkfs, Need, Program};
 
 static MKFS: Program = Program::new("mkfs.f2fs", "f2fs-tools").version_argument("-V");
 static FSCK: Program = Program::new("fsck.f2fs", "f2fs-tools").version_argument("-V");
@@ -14,10 +14,10 @@ pub const FILESYSTEM: Filesystem = Filesystem {
     block_sizes: BlockSizes::Page {
         reason: "F2FS supports only 4 KiB blocks",
     },
-    kernel: Kernel {
+    kernel: KernelSupport {
         flavour: Flavour::More,
         config: &["CONFIG_F2FS_FS=y", "CONFIG_F2FS_FS_XATTR=y"],
-        ..Kernel::PLAIN
+        ..KernelSupport::PLAIN
     },
     made: Made::Mkfs(Mkfs::new(&MKFS, &["-f", "-q", "-t", "0"])),
     signatures: &["f2fs"],

@@ -35,7 +35,7 @@ pub struct Filesystem {
     pub compression: Option<Compression>,
     /// Its built-in support for several devices; `None` if it is made on one device.
     pub several: Option<SeveralDevices>,
-    pub kernel: Kernel,
+    pub kernel: KernelSupport,
     pub made: Made,
     pub mounting: Mounting,
     /// Names of its mount options in Linux 6.12 (its `fs_parameter_spec` or `match_table_t`), without those that `no`
@@ -69,7 +69,7 @@ impl Filesystem {
         reads_ahead_itself: false,
         compression: None,
         several: None,
-        kernel: Kernel::PLAIN,
+        kernel: KernelSupport::PLAIN,
         made: Made::Nothing,
         mounting: Mounting::PLAIN,
         mount_options: None,
@@ -211,7 +211,7 @@ pub enum Several {
 
 /// Kernels that support a filesystem.
 #[derive(Debug)]
-pub struct Kernel {
+pub struct KernelSupport {
     /// The type for mount(2); the filesystem's word if empty.
     pub mount_type: &'static str,
     /// The smallest lab kernel that has it.
@@ -228,7 +228,7 @@ pub struct Kernel {
     pub is_in_linux: bool,
 }
 
-impl Kernel {
+impl KernelSupport {
     pub(crate) const PLAIN: Self = Self {
         mount_type: "",
         flavour: Flavour::Base,

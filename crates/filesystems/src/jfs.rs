@@ -1,7 +1,7 @@
 //! JFS.
 
 use crate::make::mebibytes;
-use crate::{Amount, BlockSizes, Checker, Filesystem, Journal, Kernel, Made, Mkfs, Need, Program, Request};
+use crate::{Amount, BlockSizes, Checker, Filesystem, Journal, KernelSupport, Made, Mkfs, Need, Program, Request};
 
 const MIB: u64 = 1 << 20;
 
@@ -25,9 +25,9 @@ pub const FILESYSTEM: Filesystem = Filesystem {
         device: None,
         mount_option: None,
     }),
-    kernel: Kernel {
+    kernel: KernelSupport {
         config: &["CONFIG_JFS_FS=y"],
-        ..Kernel::PLAIN
+        ..KernelSupport::PLAIN
     },
     made: Made::Mkfs(Mkfs {
         computed: Some(journal),

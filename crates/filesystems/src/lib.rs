@@ -12,8 +12,8 @@ mod program;
 mod spec;
 
 pub use filesystem::{
-    Amount, BlockSizes, Checker, Compression, Filesystem, Journal, Kernel, MountSource, Mounting, Need, Several,
-    SeveralDevices,
+    Amount, BlockSizes, Checker, Compression, Filesystem, Journal, KernelSupport, MountSource, Mounting, Need,
+    Several, SeveralDevices,
 };
 pub use kind::{names, words};
 pub use make::{Made, Mkfs, Request, Stripes, fill};

@@ -1,6 +1,6 @@
 //! NILFS2. nilfs-tools has no checker.
 
-use crate::{Filesystem, Flavour, Kernel, Made, Mkfs, Need, Program};
+use crate::{Filesystem, Flavour, KernelSupport, Made, Mkfs, Need, Program};
 
 static MKFS: Program = Program::new("mkfs.nilfs2", "nilfs-tools").version_argument("-V");
 
@@ -10,10 +10,10 @@ pub const FILESYSTEM: Filesystem = Filesystem {
     title: "NILFS2",
     smallest_bytes: 136 << 20,
     smallest_striped_bytes: 136 << 20,
-    kernel: Kernel {
+    kernel: KernelSupport {
         flavour: Flavour::More,
         config: &["CONFIG_NILFS2_FS=y"],
-        ..Kernel::PLAIN
+        ..KernelSupport::PLAIN
     },
     made: Made::Mkfs(Mkfs {
         block_size: &["-b", "{}"],

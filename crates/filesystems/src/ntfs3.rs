@@ -1,17 +1,17 @@
 //! NTFS with the kernel's own driver, and what it shares with the FUSE driver. Linux has no checker: ntfsfix repairs a
 //! few things and leaves the rest to Windows.
 
-use crate::{BlockSizes, Filesystem, Flavour, Kernel, Made, Mkfs, Need, Program};
+use crate::{BlockSizes, Filesystem, Flavour, KernelSupport, Made, Mkfs, Need, Program};
 
 static MKFS: Program = Program::new("mkfs.ntfs", "ntfs-3g").version_argument("-V");
 
 pub const FILESYSTEM: Filesystem = Filesystem {
     words: &["ntfs3"],
     title: "NTFS (ntfs3)",
-    kernel: Kernel {
+    kernel: KernelSupport {
         flavour: Flavour::More,
         config: &["CONFIG_NTFS3_FS=y"],
-        ..Kernel::PLAIN
+        ..KernelSupport::PLAIN
     },
     ..NTFS
 };

@@ -1,6 +1,6 @@
 //! No filesystem: the workload uses the block device itself.
 
-use crate::{BlockSizes, Filesystem, Kernel};
+use crate::{BlockSizes, Filesystem, KernelSupport};
 
 pub const FILESYSTEM: Filesystem = Filesystem {
     words: &["raw", "none"],
@@ -10,9 +10,9 @@ pub const FILESYSTEM: Filesystem = Filesystem {
         reason: "the raw device has no block size",
         instead: "leave `block_size` out",
     },
-    kernel: Kernel {
+    kernel: KernelSupport {
         is_in_linux: false,
-        ..Kernel::PLAIN
+        ..KernelSupport::PLAIN
     },
     ..Filesystem::PLAIN
 };

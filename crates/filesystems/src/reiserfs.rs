@@ -1,6 +1,6 @@
 //! ReiserFS, which was removed from Linux after 6.12.
 
-use crate::{Amount, Checker, Filesystem, Journal, Kernel, Made, Mkfs, Need, Program, Request};
+use crate::{Amount, Checker, Filesystem, Journal, KernelSupport, Made, Mkfs, Need, Program, Request};
 
 static MKFS: Program = Program::new("mkfs.reiserfs", "reiserfsprogs").version_argument("-V");
 static REISERFSCK: Program = Program::new("reiserfsck", "reiserfsprogs").version_argument("-V");
@@ -20,10 +20,10 @@ pub const FILESYSTEM: Filesystem = Filesystem {
         mount_option: Some("jdev={}"),
     }),
     has_journal_modes: true,
-    kernel: Kernel {
+    kernel: KernelSupport {
         config: &["CONFIG_REISERFS_FS=y"],
         last: Some((6, 12)),
-        ..Kernel::PLAIN
+        ..KernelSupport::PLAIN
     },
     made: Made::Mkfs(Mkfs {
         block_size: &["-b", "{}"],

@@ -1,7 +1,7 @@
 //! UDF on disks. udftools has no checker. By default mkudffs uses the disk's sector size as the block size and at most
 //! 2³² − 1 blocks: 2 TiB of a disk with 512-byte sectors.
 
-use crate::{BlockSizes, Filesystem, Flavour, Kernel, Made, Mkfs, Need, Program};
+use crate::{BlockSizes, Filesystem, Flavour, KernelSupport, Made, Mkfs, Need, Program};
 
 static MKUDFFS: Program = Program::new("mkudffs", "udftools").version_argument("--help");
 
@@ -15,10 +15,10 @@ pub const FILESYSTEM: Filesystem = Filesystem {
         least_bytes: 512,
         larger_on_host: false,
     },
-    kernel: Kernel {
+    kernel: KernelSupport {
         flavour: Flavour::More,
         config: &["CONFIG_UDF_FS=y"],
-        ..Kernel::PLAIN
+        ..KernelSupport::PLAIN
     },
     made: Made::Mkfs(Mkfs {
         block_size: &["--blocksize={}"],

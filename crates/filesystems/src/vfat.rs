@@ -1,6 +1,6 @@
 //! vfat, as FAT32.
 
-use crate::{BlockSizes, Checker, Filesystem, Flavour, Kernel, Made, Mkfs, Need, Program};
+use crate::{BlockSizes, Checker, Filesystem, Flavour, KernelSupport, Made, Mkfs, Need, Program};
 
 // It prints its version, followed by its usage.
 static MKFS: Program = Program::new("mkfs.vfat", "dosfstools").version_argument("--help");
@@ -15,10 +15,10 @@ pub const FILESYSTEM: Filesystem = Filesystem {
     smallest_striped_bytes: 64 << 20,
     block_sizes: BlockSizes::Clusters,
     largest_file_bytes: Some((4 << 30) - 1),
-    kernel: Kernel {
+    kernel: KernelSupport {
         flavour: Flavour::More,
         config: &["CONFIG_VFAT_FS=y"],
-        ..Kernel::PLAIN
+        ..KernelSupport::PLAIN
     },
     made: Made::Mkfs(Mkfs {
         block_size: &["-s", "{}"],

@@ -1,7 +1,7 @@
 //! XFS.
 
 use crate::make::JOURNAL_BYTES;
-use crate::{Amount, BlockSizes, Checker, Filesystem, Journal, Kernel, Made, Mkfs, Need, Program, Request};
+use crate::{Amount, BlockSizes, Checker, Filesystem, Journal, KernelSupport, Made, Mkfs, Need, Program, Request};
 
 const MIB: u64 = 1 << 20;
 
@@ -31,9 +31,9 @@ pub const FILESYSTEM: Filesystem = Filesystem {
     }),
     aligns: true,
     has_log_buffers: true,
-    kernel: Kernel {
+    kernel: KernelSupport {
         config: &["CONFIG_XFS_FS=y", "CONFIG_XFS_SUPPORT_V4=y"],
-        ..Kernel::PLAIN
+        ..KernelSupport::PLAIN
     },
     made: Made::Mkfs(Mkfs {
         block_size: &["-b", "size={}"],

@@ -1,7 +1,7 @@
 //! ZFS: OpenZFS, which is not part of Linux.
 
 use crate::{
-    BlockSizes, Compression, Filesystem, FilesystemSpec, Flavour, Kernel, Made, Need, Pool, Program, Several,
+    BlockSizes, Compression, Filesystem, FilesystemSpec, Flavour, KernelSupport, Made, Need, Pool, Program, Several,
     SeveralDevices,
 };
 
@@ -33,12 +33,12 @@ pub const FILESYSTEM: Filesystem = Filesystem {
         kind: Several::Pool,
         usable_bytes,
     }),
-    kernel: Kernel {
+    kernel: KernelSupport {
         flavour: Flavour::Zfs,
         // Debian's newest backport for stable, which is built into the lab's kernels.
         release: Some(("2.3", (6, 14))),
         is_in_linux: false,
-        ..Kernel::PLAIN
+        ..KernelSupport::PLAIN
     },
     made: Made::Pool(&ZPOOL),
     signatures: &["zfs_member"],

@@ -10,6 +10,6 @@ mod submit;
 
 pub use error::Error;
 pub use merge::{MergeOptions, Merged, merge};
-pub use status::Status;
+pub use status::StudyStatus;
 pub use store_parts::PartsError;
 pub use submit::{SubmitError, SubmitOptions, submit};

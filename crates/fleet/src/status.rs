@@ -46,7 +46,7 @@ fn stores(places: &[PathBuf]) -> Result<Vec<PathBuf>, PartsError> {
 }
 
 /// Progress of a study.
-pub struct Status {
+pub struct StudyStatus {
     title: String,
     seed: u64,
     is_fixed: bool,
@@ -63,9 +63,9 @@ struct Row {
     left: Option<Duration>,
 }
 
-impl Status {
+impl StudyStatus {
     /// Reads the stores, or those in the folders of jobs.
-    pub fn read(places: &[PathBuf]) -> Result<Status, Error> {
+    pub fn read(places: &[PathBuf]) -> Result<StudyStatus, Error> {
         let mut found = Vec::new();
         let mut without_run = Vec::new();
         for path in stores(places)? {
@@ -84,7 +84,7 @@ impl Status {
         Self::of(&found)
     }
 
-    fn of(parts: &[Part]) -> Result<Status, Error> {
+    fn of(parts: &[Part]) -> Result<StudyStatus, Error> {
         let mut pace = Pace::default();
         let mut rows = Vec::new();
         let mut is_fixed = true;
@@ -115,7 +115,7 @@ impl Status {
                 _ => pace.time_of(row.outlook.left_us),
             };
         }
-        Ok(Status {
+        Ok(StudyStatus {
             title: parts[0].run.title.clone(),
             seed: parts[0].run.seed,
             is_fixed,

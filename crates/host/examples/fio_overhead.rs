@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use study::event::{Event, ToolCall};
 use study_file::Known;
-use trial::{Disks, MemoryLedger, NoDiskCheck, Safety, Setting, Teardown};
+use trial::{Disks, MemoryLedger, NoDiskCheck, Safety, Teardown, TrialSetting};
 
 const STUDY: &str = r#"
 machine = "host"
@@ -86,7 +86,7 @@ fn percentile(bins: &Value, share: f64) -> f64 {
 fn through_raidlab(disk: &Disk) -> ToolCall {
     let plan = study_file::read(STUDY, "fio_overhead", &Known::default()).expect("a study");
     let trial = plan.trials(1).next().expect("a trial");
-    let setting = Setting {
+    let setting = TrialSetting {
         disks: Disks::data(std::slice::from_ref(&disk.node)),
         folder: disk.folder.path().to_owned(),
         name: "raidlab-bench".to_owned(),

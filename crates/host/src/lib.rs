@@ -3,7 +3,7 @@
 //! Outside, a [`Session`] holds the ledger and the claim on the disks, starts one process for each trial
 //! ([`Session::trial`]) and another to roll back what it left ([`Session::roll_back`]), so that a hanging disk does not
 //! hang the session. Inside those processes, only [`job::main`] runs. What a killed session left is found by
-//! [`State::leftovers`].
+//! [`LedgerFolder::leftovers`].
 //!
 //! *Invariant*: only disks that [`choose`] accepted are overwritten; only acts in a ledger are undone, and only while
 //! the identity of the object shows that raidlab made it.
@@ -18,8 +18,8 @@ pub use device::device_number::DeviceNumber;
 pub use device::disk::{Disk, DiskError, disks_of_serial, short_serial};
 pub use device::identity::{Differs, Identity};
 pub use ledger::ledger_file::{ClaimedDisk, Header};
-pub use ledger::state::{Leftover, State};
-pub use ledger::undo::{Inode, Undo};
+pub use ledger::ledger_folder::{LedgerFolder, Leftover};
+pub use ledger::undo::{HostUndo, Inode};
 pub use observe::environment::{free_bytes, identity, ram_bytes};
 pub use observe::kernel_filesystems::kernel_has;
 pub use observe::kernel_log::KernelLog;
@@ -29,9 +29,9 @@ pub use process::job::{LoopDisks, TestDisks, TrialJob};
 pub use process::loops::attaching;
 pub use process::running::{EndedProcess, HungProcess};
 pub use process::session::{Lock, RolledBack, Session, SessionError};
-pub use safety::claim::Held;
+pub use safety::claim::HeldDisk;
 pub use safety::obstacle::Obstacle;
 pub use safety::refusal::JUDGING;
-pub use safety::select::{Chosen, Refused, Wanted, choose};
+pub use safety::select::{Chosen, Refused, WantedDisks, choose};
 pub use safety::usage::in_use;
 pub use safety::write_check::TrialCheck;

@@ -7,7 +7,7 @@ use disksim::catalogue;
 use disksim::description::Description;
 use disksim::request::SECTOR_BYTES;
 use lab::guest::{Config, EndedGuest, LIMITS};
-use lab::job::{Bench, BenchLine, BenchStack, GuestJob, Piece};
+use lab::job::{BenchJob, BenchLine, BenchStack, GuestJob, Piece};
 use lab::kernel::{Cache, DEFAULT_VERSION, Kernel, KernelName};
 use lab::trial_folder::TrialFolder;
 use prepare::kernels::{self, ShowBuild};
@@ -79,7 +79,7 @@ impl<'a> Laboratory<'a> {
             stack(machine, "vd", |n| char::from(b'a' + n as u8).to_string()),
             stack(machine, "nullb", |n| n.to_string()),
         ];
-        let timed = self.run(&description, Bench { stacks, pieces })?;
+        let timed = self.run(&description, BenchJob { stacks, pieces })?;
         Ok(figures
             .iter()
             .zip(places)
@@ -130,7 +130,7 @@ impl<'a> Laboratory<'a> {
         (pieces, places)
     }
 
-    fn run(&self, description: &Description, bench: Bench) -> Result<Vec<Timed>, Error> {
+    fn run(&self, description: &Description, bench: BenchJob) -> Result<Vec<Timed>, Error> {
         let folder = TrialFolder::new(self.cache.folder()).map_err(prepare::Error::Machine)?;
         let null_disks = bench.stacks[NULL].devices.len();
         let mut clock = Clock {

@@ -18,7 +18,7 @@ use crate::figures::Figure;
 use crate::jobs::failed;
 use crate::processor::MeasuredProcessor;
 use files::OutputError;
-use lab::job::{GuestJob, Program};
+use lab::job::{GuestJob, ProgramJob};
 use prepare::kernels::ShowBuild;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -161,7 +161,7 @@ fn in_guest(costs: String, stop: &AtomicBool, show: ShowBuild) -> Result<Rates, 
     let arguments = ["-e", "-c", &commands, "bash", &program.to_string_lossy()];
     let guest = ChargedGuest {
         ram_bytes: GUEST_BYTES,
-        job: GuestJob::Program(Program {
+        job: GuestJob::Program(ProgramJob {
             path: "/bin/bash".into(),
             arguments: arguments.map(str::to_owned).into(),
         }),

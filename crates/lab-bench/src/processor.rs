@@ -5,7 +5,7 @@ use crate::charged_guest::ChargedGuest;
 use lab::job::GuestJob;
 use lab::processor;
 use lab::processor::measure::{self, OperationBlocks, Timed};
-use lab::processor::operation::Operation;
+use lab::processor::operation::KernelOperation;
 use lab::trial_folder::TrialFolder;
 use prepare::kernels::ShowBuild;
 use std::path::Path;
@@ -16,7 +16,7 @@ use trial::ProcessEnd;
 /// Measurements of this machine's processor.
 pub struct MeasuredProcessor {
     /// Number of basic blocks of each operation.
-    blocks: Vec<(Operation, f64)>,
+    blocks: Vec<(KernelOperation, f64)>,
     timed: Timed,
 }
 
@@ -43,7 +43,7 @@ impl MeasuredProcessor {
     }
 }
 
-fn time(blocks: &[(Operation, f64)]) -> Result<Timed, Error> {
+fn time(blocks: &[(KernelOperation, f64)]) -> Result<Timed, Error> {
     log::info!("timing the operations on this machine");
     let folder = tempfile_in_memory().map_err(prepare::Error::Machine)?;
     let timed = measure::time(folder.path()).map_err(prepare::Error::Machine)?;
@@ -78,7 +78,7 @@ fn title_and_ghz(cpuinfo: &str) -> (String, f64) {
 }
 
 /// The number of basic blocks of each operation, as counted in a guest.
-fn count_blocks(show: ShowBuild) -> Result<Vec<(Operation, f64)>, Error> {
+fn count_blocks(show: ShowBuild) -> Result<Vec<(KernelOperation, f64)>, Error> {
     let (mut blocks, mut done) = (Vec::new(), false);
     let guest = ChargedGuest {
         ram_bytes: 512 << 20,

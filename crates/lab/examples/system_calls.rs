@@ -2,7 +2,7 @@
 //! --example system_calls -- 6.12 7.3`. All of them must have been built.
 
 use lab::guest::{self, Config, Init, LIMITS};
-use lab::job::{self, GuestJob, Program};
+use lab::job::{self, GuestJob, ProgramJob};
 use lab::kernel::{Cache, Kernel, KernelName};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -45,7 +45,7 @@ fn main() {
 }
 
 fn wall(kernel: &Kernel, blocks: u32) -> Duration {
-    let job = GuestJob::Program(Program {
+    let job = GuestJob::Program(ProgramJob {
         path: "/bin/dd".into(),
         arguments: vec![
             "if=/dev/zero".to_owned(),

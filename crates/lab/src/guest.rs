@@ -14,7 +14,7 @@ mod states;
 pub mod trial_folder;
 
 pub use crate::affinity::processors;
-pub use contents::Contents;
+pub use contents::DiskContents;
 pub use files::Heartbeat;
 pub use init::Init;
 pub use process::can_confine;
@@ -57,7 +57,7 @@ pub struct Config<'a> {
     pub memory_budget_bytes: u64,
     /// Contents of the disks, kept from the previous guest for the next one. If absent, the disks contain zeros, and
     /// written data is lost with the guest.
-    pub contents: Option<&'a Contents>,
+    pub contents: Option<&'a DiskContents>,
     /// When the power is cut: the guest ends at once, and the data in the disks' volatile caches is lost, or in part.
     pub power_cut: Option<PowerCut>,
     /// States of the disks after power cuts, instead of `contents` and `power_cut`.

@@ -15,7 +15,7 @@ mod source;
 mod tree;
 mod zfs;
 
-pub use build_step::Progress;
+pub use build_step::BuildProgress;
 pub use cache::Cache;
 pub use error::KernelError;
 pub use filesystems::Flavour;
@@ -78,7 +78,7 @@ impl Kernel {
     ///
     /// # Errors
     /// If the cache cannot be read.
-    pub fn carried(&self) -> Result<Vec<crate::protocol::carried::File>, KernelError> {
+    pub fn carried(&self) -> Result<Vec<crate::protocol::carried::CarriedFile>, KernelError> {
         let folder = self.path.with_file_name(kept::CARRIED);
         crate::protocol::carried::read(&folder).map_err(io_error("cannot read", &folder))
     }

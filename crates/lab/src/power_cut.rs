@@ -8,7 +8,7 @@ mod smaller;
 pub use lost::{Lost, LostWrites};
 pub use smaller::smaller;
 
-use crate::guest::{self, Config, Contents, EndedGuest, PowerCut, StartError, State, States, StatesUse};
+use crate::guest::{self, Config, DiskContents, EndedGuest, PowerCut, StartError, State, States, StatesUse};
 use crate::protocol::job::{self, GuestJob, ToJudge};
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -21,18 +21,18 @@ use study::plan::Trial;
 use study::splitmix64::mix;
 use study::workload::PowerCutSpec;
 use trial::ProcessEnd;
-use trial::power_cut::{Cut, Log, Operations, Verdict};
+use trial::power_cut::{Cut, Log, Operations, StateVerdict};
 
 /// One state of all disks, and the verdict on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Judged {
+pub struct JudgedState {
     pub at_ns: u64,
     pub seed: u64,
     pub log: Log,
-    pub verdict: Verdict,
+    pub verdict: StateVerdict,
 }
 
-impl Judged {
+impl JudgedState {
     /// Its defects, each with the instant and the seed that repeat it.
     pub fn findings(&self) -> Vec<Finding> {
         let findings = self.verdict.findings().into_iter();
@@ -112,7 +112,7 @@ impl Run {
 /// The verdicts of one guest.
 struct ByOneGuest {
     /// On the first of its states, at least on one.
-    verdicts: Vec<Verdict>,
+    verdicts: Vec<StateVerdict>,
     /// How it ended at the next state, if it died there.
     death: Option<String>,
 }
@@ -129,7 +129,7 @@ impl Exploration<'_> {
         &self,
         stop: &AtomicBool,
         see: &mut dyn FnMut(Event),
-        each: &mut dyn FnMut(&Judged),
+        each: &mut dyn FnMut(&JudgedState),
     ) -> Result<Duration, Error> {
         let began = Instant::now();
         let cuts = self.cuts(&self.whole(stop, see)?);
@@ -187,9 +187,9 @@ impl Exploration<'_> {
         states: &States,
         kept: &[Kept],
         stop: &AtomicBool,
-        each: &mut dyn FnMut(&Judged),
+        each: &mut dyn FnMut(&JudgedState),
     ) -> Result<(), Error> {
-        let mut known: HashMap<Key<'_>, Verdict> = HashMap::new();
+        let mut known: HashMap<Key<'_>, StateVerdict> = HashMap::new();
         let mut next = 0;
         // Left by the previous guest, which died at the first state without a verdict.
         let mut death = None;
@@ -218,8 +218,8 @@ impl Exploration<'_> {
 
     /// One state by a power cut that ends its guest, judged by a separate guest. A stored state must give the same
     /// result.
-    pub fn state(&self, cut: PowerCut, stop: &AtomicBool) -> Result<Judged, Error> {
-        let contents = Contents::new(self.config.memory_budget_bytes, self.config.folder)?;
+    pub fn state(&self, cut: PowerCut, stop: &AtomicBool) -> Result<JudgedState, Error> {
+        let contents = DiskContents::new(self.config.memory_budget_bytes, self.config.folder)?;
         let config = Config {
             contents: Some(&contents),
             power_cut: Some(cut),
@@ -247,7 +247,7 @@ impl Exploration<'_> {
             ..self.config
         };
         let judged = self.verdicts(&config, vec![to_judge], stop)?;
-        Ok(Judged {
+        Ok(JudgedState {
             at_ns: cut.at_ns,
             seed: cut.seed,
             log,
@@ -273,7 +273,7 @@ impl Exploration<'_> {
         states: &States,
         kept: &[(u64, Kept)],
         stop: &AtomicBool,
-    ) -> Result<Vec<Verdict>, Error> {
+    ) -> Result<Vec<StateVerdict>, Error> {
         let judged = self.judged_in_turn(states, kept.iter().map(|(index, kept)| (*index, kept)), stop)?;
         Ok(judged.verdicts)
     }
@@ -311,7 +311,7 @@ impl Exploration<'_> {
         let ended = guest::run(
             &config,
             stop,
-            &mut |line| match serde_json::from_slice::<Verdict>(line) {
+            &mut |line| match serde_json::from_slice::<StateVerdict>(line) {
                 Ok(said) => verdicts.push(said),
                 Err(_) => failure = failed(line).or(failure.take()),
             },
@@ -331,10 +331,10 @@ impl Exploration<'_> {
             }
             // A kernel that panics on these disks cannot use them.
             (_, 0) => {
-                verdicts.push(Verdict {
+                verdicts.push(StateVerdict {
                     not_mountable: Some(format!("the guest died: {}", how())),
                     guest_died: Some(how()),
-                    ..Verdict::default()
+                    ..StateVerdict::default()
                 });
                 None
             }
@@ -397,8 +397,8 @@ impl Kept {
         (&self.state.places, self.log.begun, self.log.returned)
     }
 
-    fn judged(&self, verdict: Verdict) -> Judged {
-        Judged {
+    fn judged(&self, verdict: StateVerdict) -> JudgedState {
+        JudgedState {
             at_ns: self.state.at_ns,
             seed: self.state.seed,
             log: self.log,

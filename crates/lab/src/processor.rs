@@ -10,7 +10,7 @@ pub mod measure;
 pub mod operation;
 mod rate;
 
-pub use cost::{Cost, Unit};
+pub use cost::{Cost, CostUnit};
 pub use file::Sure;
 
 use file::{Figure, ModelFile};
@@ -60,7 +60,7 @@ pub struct Processor {
 pub struct Note {
     pub name: &'static str,
     pub value: f64,
-    pub unit: Unit,
+    pub unit: CostUnit,
     pub sure: Sure,
     pub source: String,
 }
@@ -171,7 +171,7 @@ fn read(file: &str, text: &str, reference: Option<&Processor>) -> Result<Process
     };
     let cache = given(
         "cache",
-        Unit::Kibibytes,
+        CostUnit::Kibibytes,
         model.cache_kib.as_ref(),
         reference.map(|r| &r.cache),
     )?;
@@ -206,17 +206,23 @@ struct Derive<'a> {
 }
 
 impl Derive<'_> {
-    fn note(&self, name: &'static str, unit: Unit, given: Option<&Figure>, like: Option<&Note>) -> Option<Note> {
+    fn note(
+        &self,
+        name: &'static str,
+        unit: CostUnit,
+        given: Option<&Figure>,
+        like: Option<&Note>,
+    ) -> Option<Note> {
         let reference = self.reference.map_or("", |reference| &reference.name);
         let derived = |like: &Note| Note {
             value: match unit {
-                Unit::Nanoseconds => like.value * self.slower,
-                Unit::MegabytesPerSecond => like.value / self.slower,
-                Unit::Kibibytes => like.value,
+                CostUnit::Nanoseconds => like.value * self.slower,
+                CostUnit::MegabytesPerSecond => like.value / self.slower,
+                CostUnit::Kibibytes => like.value,
             },
             sure: Sure::Derived,
             source: match unit {
-                Unit::Kibibytes => format!("as {reference}"),
+                CostUnit::Kibibytes => format!("as {reference}"),
                 _ => format!("{} of {reference}, in proportion to `block`", like.value),
             },
             ..like.clone()
@@ -238,7 +244,7 @@ fn half_way(cost: Cost, memory: &Note, copy: &Note) -> Note {
     Note {
         name: cost.name(),
         value: 2.0 / (1.0 / memory.value + 1.0 / copy.value),
-        unit: Unit::MegabytesPerSecond,
+        unit: CostUnit::MegabytesPerSecond,
         sure: Sure::Derived,
         source: "half way from `copy` to `memory`".to_owned(),
     }
@@ -254,7 +260,7 @@ impl Processor {
     fn picoseconds(&self, cost: Cost) -> u64 {
         let value = self.value(cost);
         let ps = match (cost, cost.unit()) {
-            (_, Unit::Nanoseconds) => value * 1e3,
+            (_, CostUnit::Nanoseconds) => value * 1e3,
             (Cost::Memory | Cost::MemoryRead | Cost::MemoryWrite, _) => {
                 (1e6 / value - 1e6 / self.value(Cost::Copy)).max(0.0)
             }

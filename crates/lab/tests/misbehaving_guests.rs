@@ -1,7 +1,7 @@
 //! Misbehaving guests: programs that replace the kernel and do what no guest should. Whatever they do, the run
 //! continues in time, stores a bounded amount, and nothing outside the trial's folder changes.
 
-use lab::guest::{self, Config, Contents, EndedGuest, Heartbeat, Init, StartError};
+use lab::guest::{self, Config, DiskContents, EndedGuest, Heartbeat, Init, StartError};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -41,7 +41,7 @@ fn try_run_in(
     folder: &Path,
     script: &str,
     limits: Limits,
-    contents: Option<&Contents>,
+    contents: Option<&DiskContents>,
 ) -> Result<Heard, StartError> {
     let kernel = folder.join("kernel");
     fs::write(&kernel, format!("#!/bin/bash\n{script}\n")).expect("a script");
@@ -166,7 +166,7 @@ fn the_files_in_memory_keep_their_size() {
 #[test]
 fn contents_of_a_guest_that_was_killed_are_not_used_again() {
     let folder = tempfile::tempdir().expect("a folder");
-    let contents = Contents::new(64 << 20, folder.path()).expect("contents");
+    let contents = DiskContents::new(64 << 20, folder.path()).expect("contents");
     let limits = Limits {
         stall: Duration::from_secs(4),
         ..limits()

@@ -1,7 +1,7 @@
 //! The drive's buffer, as reads show it: hits, interface rate, read-ahead, segments.
 
 use crate::random::Random;
-use crate::{Error, Extent, SECTOR_BYTES, SMALL, Target, median, small};
+use crate::{Error, Extent, ReadableDisk, SECTOR_BYTES, SMALL, median, small};
 use serde::{Deserialize, Serialize};
 
 /// Idle time after which a read-ahead is complete.
@@ -23,7 +23,7 @@ const MISSES: usize = 64;
 
 /// Results; `None` if a value could not be measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Cache {
+pub struct CacheTimes {
     /// Median time of a random small read.
     pub miss_ms: f64,
     /// Time of a small read from the buffer.
@@ -51,7 +51,7 @@ pub enum Ahead {
     Always,
 }
 
-impl Cache {
+impl CacheTimes {
     /// Command overhead without mechanics. A part of a miss that cannot be distinguished from its seek is in the
     /// seek curve.
     pub fn command_ms(&self) -> f64 {
@@ -62,12 +62,12 @@ impl Cache {
     }
 }
 
-pub fn measure(target: &mut dyn Target, random: &mut Random) -> Result<Cache, Error> {
+pub fn measure(target: &mut dyn ReadableDisk, random: &mut Random) -> Result<CacheTimes, Error> {
     let mut probe = Probe {
         target,
         random,
         hit_max_ms: 0.0,
-        cache: Cache::default(),
+        cache: CacheTimes::default(),
     };
     let mut times = Vec::new();
     for _ in 0..MISSES {
@@ -88,10 +88,10 @@ pub fn measure(target: &mut dyn Target, random: &mut Random) -> Result<Cache, Er
 }
 
 struct Probe<'a> {
-    target: &'a mut dyn Target,
+    target: &'a mut dyn ReadableDisk,
     random: &'a mut Random,
     hit_max_ms: f64,
-    cache: Cache,
+    cache: CacheTimes,
 }
 
 impl Probe<'_> {

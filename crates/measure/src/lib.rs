@@ -1,9 +1,9 @@
 //! Turns a disk into a model file by timed requests.
 //!
-//! The disk is a [`Target`]: it serves reads and reports when each began and ended. If its contents may be lost, it
-//! is also [`Writable`]. [`Measurement`] works in steps, so that it can be stored between two steps and resumed;
-//! [`model::write`] makes a model file from the results ([`Measured`]) and marks every figure that was not
-//! measured. Nothing is written to a disk that is only a [`Target`]. A disk without rotational latency is measured
+//! The disk is a [`ReadableDisk`]: it serves reads and reports when each began and ended. If its contents may be lost, it
+//! is also [`Writable`]. [`DiskMeasurement`] works in steps, so that it can be stored between two steps and resumed;
+//! [`model::write`] makes a model file from the results ([`DiskFigures`]) and marks every figure that was not
+//! measured. Nothing is written to a disk that is only a [`ReadableDisk`]. A disk without rotational latency is measured
 //! as an SSD ([`Ssd`]).
 
 mod cache;
@@ -18,12 +18,12 @@ mod ssd;
 mod tracks;
 mod writes;
 
-pub use cache::{Ahead, Cache};
-pub use measurement::{Access, Measured, Measurement, Platters, Step};
+pub use cache::{Ahead, CacheTimes};
+pub use measurement::{DiskAccess, DiskFigures, DiskMeasurement, Platters, Step};
 pub use queue::{DEPTHS, Depth};
 pub use seek::SeekTime;
-pub use simulated::Simulated;
-pub use ssd::{Buffering, Dies, Filled, Limits, Size, SlcCache, Spread, Ssd, SsdWrites, Steady, Transfers};
+pub use simulated::SimulatedDisk;
+pub use ssd::{Buffering, Dies, Filled, Size, SlcCache, Spread, Ssd, SsdLimits, SsdWrites, Steady, Transfers};
 pub use tracks::{Tracks, Zone};
 pub use writes::{Flush, Stream, Writes};
 
@@ -52,7 +52,7 @@ impl Timing {
 }
 
 /// A disk that can be read.
-pub trait Target {
+pub trait ReadableDisk {
     /// Capacity in sectors of 512 bytes.
     fn sectors(&self) -> u64;
 
@@ -68,13 +68,13 @@ pub trait Target {
 
 /// What a request does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Op {
+pub enum RequestKind {
     Read,
     Write,
 }
 
 /// A disk whose contents may be lost.
-pub trait Writable: Target {
+pub trait Writable: ReadableDisk {
     /// Overwrites in the order of the list, with at most `depth` requests in flight. Timings are in the same order.
     ///
     /// # Errors
@@ -86,7 +86,7 @@ pub trait Writable: Target {
     ///
     /// # Errors
     /// The first request that failed.
-    fn mix(&mut self, requests: &[(Op, Extent)], depth: u32) -> Result<Vec<Timing>, Error>;
+    fn mix(&mut self, requests: &[(RequestKind, Extent)], depth: u32) -> Result<Vec<Timing>, Error>;
 
     /// Flushes the drive's write cache.
     ///

@@ -1,28 +1,28 @@
 //! The steps of a measurement. Each uses the results of earlier steps and its own random places, so that a resumed
 //! measurement gives the same results as an uninterrupted one.
 
-use crate::cache::{self, Cache};
+use crate::cache::{self, CacheTimes};
 use crate::queue::{self, Depth};
 use crate::random::Random;
 use crate::seek::{self, SeekTime};
-use crate::ssd::{self, Filled, Limits, Spread, Ssd, SsdWrites, Transfers};
+use crate::ssd::{self, Filled, Spread, Ssd, SsdLimits, SsdWrites, Transfers};
 use crate::tracks::{self, Tracks};
 use crate::writes::{self, Writes};
-use crate::{Error, SECTORS_MIN, Target, Writable, rotation};
+use crate::{Error, ReadableDisk, SECTORS_MIN, Writable, rotation};
 use serde::{Deserialize, Serialize};
 
 /// Permitted access to a disk.
-pub enum Access<'a> {
-    Read(&'a mut dyn Target),
+pub enum DiskAccess<'a> {
+    Read(&'a mut dyn ReadableDisk),
     /// Its contents may be destroyed.
     Destroy(&'a mut dyn Writable),
 }
 
-impl Access<'_> {
-    fn target(&mut self) -> &mut dyn Target {
+impl DiskAccess<'_> {
+    fn target(&mut self) -> &mut dyn ReadableDisk {
         match self {
-            Access::Read(target) => *target,
-            Access::Destroy(target) => *target,
+            DiskAccess::Read(target) => *target,
+            DiskAccess::Destroy(target) => *target,
         }
     }
 }
@@ -72,12 +72,12 @@ impl Step {
 
 /// A disk under measurement, with the results of the completed steps.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Measurement {
+pub struct DiskMeasurement {
     sectors: u64,
-    limits: Limits,
+    limits: SsdLimits,
     /// Milliseconds per revolution; the inner `None` if nothing rotates.
     rotation: Option<Option<f64>>,
-    cache: Option<Cache>,
+    cache: Option<CacheTimes>,
     tracks: Option<Tracks>,
     seeks: Option<Vec<SeekTime>>,
     filled: Option<Filled>,
@@ -88,16 +88,16 @@ pub struct Measurement {
     ssd_writes: Option<SsdWrites>,
 }
 
-impl Measurement {
+impl DiskMeasurement {
     /// For a disk of this many 512-byte sectors. If it may rotate, the revolution is measured first.
     ///
     /// # Errors
     /// If the disk is too small.
-    pub fn new(sectors: u64, may_rotate: bool, limits: Limits) -> Result<Self, Error> {
+    pub fn new(sectors: u64, may_rotate: bool, limits: SsdLimits) -> Result<Self, Error> {
         if sectors < SECTORS_MIN {
             return Err(Error::Small(sectors));
         }
-        Ok(Measurement {
+        Ok(DiskMeasurement {
             sectors,
             limits,
             rotation: if may_rotate { None } else { Some(None) },
@@ -119,8 +119,8 @@ impl Measurement {
     }
 
     /// Changes the limits of a measurement that is resumed.
-    pub fn with_limits(self, limits: Limits) -> Self {
-        Measurement { limits, ..self }
+    pub fn with_limits(self, limits: SsdLimits) -> Self {
+        DiskMeasurement { limits, ..self }
     }
 
     /// Whether the disk is known to be an SSD.
@@ -129,19 +129,19 @@ impl Measurement {
     }
 
     /// All steps in order, as far as they are known for this disk.
-    pub fn steps(&self, access: &Access<'_>) -> Vec<Step> {
+    pub fn steps(&self, access: &DiskAccess<'_>) -> Vec<Step> {
         let all = if self.is_ssd() {
             &Step::SSD[..]
         } else {
             &Step::PLATTERS[..]
         };
-        let may_write = matches!(access, Access::Destroy(_));
+        let may_write = matches!(access, DiskAccess::Destroy(_));
         let writes = |step: &&Step| matches!(step, Step::Fill | Step::Writes);
         all.iter().filter(|step| may_write || !writes(step)).copied().collect()
     }
 
     /// The next step; `None` if all are done.
-    pub fn next(&self, access: &Access<'_>) -> Option<Step> {
+    pub fn next(&self, access: &DiskAccess<'_>) -> Option<Step> {
         let is_left = |step: &Step| match step {
             Step::Rotation => self.rotation.is_none(),
             Step::Buffer => self.cache.is_none(),
@@ -159,7 +159,7 @@ impl Measurement {
     ///
     /// # Errors
     /// If a request fails. Earlier results are kept.
-    pub fn advance(&mut self, access: &mut Access<'_>) -> Result<(), Error> {
+    pub fn advance(&mut self, access: &mut DiskAccess<'_>) -> Result<(), Error> {
         let Some(step) = self.next(access) else {
             return Ok(());
         };
@@ -178,7 +178,7 @@ impl Measurement {
                 self.seeks = Some(seek::measure(target, self.revolution_ms(), tracks, cache, &mut random)?);
             }
             (Step::Writes, Some(cache), _) => {
-                if let Access::Destroy(target) = access {
+                if let DiskAccess::Destroy(target) = access {
                     self.writes = Some(writes::measure(*target, cache, &mut random)?);
                 }
             }
@@ -187,13 +187,13 @@ impl Measurement {
         Ok(())
     }
 
-    fn advance_ssd(&mut self, step: Step, access: &mut Access<'_>, random: &mut Random) -> Result<(), Error> {
+    fn advance_ssd(&mut self, step: Step, access: &mut DiskAccess<'_>, random: &mut Random) -> Result<(), Error> {
         let region = ssd::region(self.sectors, self.filled.as_ref());
         match (step, access, &self.filled) {
-            (Step::Fill, Access::Destroy(target), _) => {
+            (Step::Fill, DiskAccess::Destroy(target), _) => {
                 self.filled = Some(ssd::fill(*target, self.limits.condition_s)?);
             }
-            (Step::Writes, Access::Destroy(target), Some(filled)) => {
+            (Step::Writes, DiskAccess::Destroy(target), Some(filled)) => {
                 self.ssd_writes = Some(ssd::writes::measure(*target, filled, &self.limits, random)?);
             }
             (Step::Transfers, access, _) => {
@@ -212,7 +212,7 @@ impl Measurement {
     }
 
     /// The results of the completed steps.
-    pub fn measured(&self) -> Measured {
+    pub fn measured(&self) -> DiskFigures {
         let platters = match (self.rotation.flatten(), &self.tracks, &self.seeks) {
             (Some(revolution_ms), Some(tracks), Some(seeks)) => Some(Platters {
                 revolution_ms,
@@ -230,7 +230,7 @@ impl Measurement {
             }),
             _ => None,
         };
-        Measured {
+        DiskFigures {
             sectors: self.sectors,
             platters,
             cache: self.cache.unwrap_or_default(),
@@ -243,11 +243,11 @@ impl Measurement {
 
 /// Results of a measurement.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Measured {
+pub struct DiskFigures {
     pub sectors: u64,
     /// Absent if reads follow no rotation, as on an SSD.
     pub platters: Option<Platters>,
-    pub cache: Cache,
+    pub cache: CacheTimes,
     pub depths: Vec<Depth>,
     /// For a disk with platters; absent if the disk was only read.
     pub writes: Option<Writes>,

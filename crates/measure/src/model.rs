@@ -4,10 +4,10 @@
 mod ssd;
 mod writes;
 
-use crate::cache::{Ahead, Cache};
+use crate::cache::{Ahead, CacheTimes};
 use crate::queue::Depth;
 use crate::tracks::Zone;
-use crate::{Error, Measured, Platters};
+use crate::{DiskFigures, Error, Platters};
 use disksim::catalogue::Model;
 use disksim::comparison;
 use std::fmt::Write;
@@ -24,7 +24,7 @@ const SEGMENT_SECTORS_MIN: u32 = 256;
 
 /// Facts for the model file that reads do not show.
 #[derive(Clone, Copy, Debug)]
-pub struct Known<'a> {
+pub struct KnownFacts<'a> {
     /// Name of the model.
     pub name: &'a str,
     pub title: &'a str,
@@ -46,7 +46,7 @@ struct Queue {
 ///
 /// # Errors
 /// If steps are missing, or the figures contradict each other.
-pub fn write(known: &Known<'_>, measured: &Measured) -> Result<String, Error> {
+pub fn write(known: &KnownFacts<'_>, measured: &DiskFigures) -> Result<String, Error> {
     if let Some(found) = &measured.ssd {
         return ssd::write(known, measured, found);
     }
@@ -107,7 +107,13 @@ fn queues() -> Vec<Queue> {
     queues
 }
 
-fn text(known: &Known<'_>, measured: &Measured, platters: &Platters, queue: Queue, destage: Destage) -> String {
+fn text(
+    known: &KnownFacts<'_>,
+    measured: &DiskFigures,
+    platters: &Platters,
+    queue: Queue,
+    destage: Destage,
+) -> String {
     let mut text = String::from("# Made by `raidlab disk measure`.\n");
     let _ = writeln!(text, "name = {:?}\ntitle = {:?}", known.name, known.title);
     figure(
@@ -195,7 +201,7 @@ fn zone_keys(zone: &Zone, revolution_ms: f64) -> String {
     )
 }
 
-fn buffer(text: &mut String, measured: &Measured, destage: Destage) {
+fn buffer(text: &mut String, measured: &DiskFigures, destage: Destage) {
     let cache = &measured.cache;
     let (read, how) = match cache.interface_mb_s {
         Some(rate) => (rate, "read_mb_s: measured by hits of two sizes"),
@@ -221,7 +227,7 @@ fn buffer(text: &mut String, measured: &Measured, destage: Destage) {
     );
 }
 
-fn overheads(text: &mut String, measured: &Measured, destage: Destage) {
+fn overheads(text: &mut String, measured: &DiskFigures, destage: Destage) {
     let keys = |op: &str, ms: f64| {
         let key = |kind: &str| format!("{op}_{kind}_after_read_ms = {ms:.4}, {op}_{kind}_after_write_ms = {ms:.4}");
         format!("{}, {}", key("hit"), key("miss"))
@@ -244,7 +250,7 @@ fn overheads(text: &mut String, measured: &Measured, destage: Destage) {
     figure(text, "overheads", &is, ASSUMED, &format!("{read}; {write}"));
 }
 
-fn buffer_keys(cache: &Cache) -> String {
+fn buffer_keys(cache: &CacheTimes) -> String {
     let ahead = match cache.ahead {
         Ahead::Never => 0,
         // Longer than the longest measured read-ahead: up to the end of the segment.
@@ -268,7 +274,7 @@ fn buffer_keys(cache: &Cache) -> String {
 }
 
 /// Says which of the buffer's keys were measured.
-fn buffer_source(cache: &Cache) -> String {
+fn buffer_source(cache: &CacheTimes) -> String {
     let mut keys = vec!["adaptive_read_ahead", "drops_delivered", "read_free_sectors"];
     if cache.ahead == Ahead::Never {
         keys.push("read_ahead");

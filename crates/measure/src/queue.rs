@@ -1,7 +1,7 @@
 //! Random 4 KiB reads at several queue depths.
 
 use crate::random::Random;
-use crate::{Error, Extent, Target, Timing, mean, quantile, small};
+use crate::{Error, Extent, ReadableDisk, Timing, mean, quantile, small};
 use serde::{Deserialize, Serialize};
 
 pub const DEPTHS: [u32; 6] = [1, 2, 4, 8, 16, 32];
@@ -19,7 +19,7 @@ pub struct Depth {
     pub p99_ms: f64,
 }
 
-pub fn measure(target: &mut dyn Target, random: &mut Random) -> Result<Vec<Depth>, Error> {
+pub fn measure(target: &mut dyn ReadableDisk, random: &mut Random) -> Result<Vec<Depth>, Error> {
     let blocks = target.sectors() / 8;
     let mut found = Vec::new();
     for depth in DEPTHS {

@@ -1,7 +1,7 @@
 //! The time of a revolution: reads of one sector from the media end whole revolutions apart.
 
 use crate::random::Random;
-use crate::{Error, Target, small};
+use crate::{Error, ReadableDisk, small};
 use std::f64::consts::TAU;
 
 /// Places that are read in turn, in a new order each time. A drive has fewer segments, so each read goes to the
@@ -15,7 +15,7 @@ const PER_S_MAX: f64 = 300.0;
 const COHERENT: f64 = 0.8;
 
 /// Milliseconds per revolution; `None` if the completions of reads follow no rotation.
-pub fn revolution_ms(target: &mut dyn Target, random: &mut Random) -> Result<Option<f64>, Error> {
+pub fn revolution_ms(target: &mut dyn ReadableDisk, random: &mut Random) -> Result<Option<f64>, Error> {
     let step = (target.sectors() - 64) / PLACES;
     let mut order: Vec<usize> = (0..PLACES as usize).collect();
     let mut ends: Vec<Vec<f64>> = vec![Vec::new(); PLACES as usize];

@@ -1,10 +1,10 @@
 //! The seek curve. Among many pairs of reads at one distance, the fastest second reads hardly waited for the
 //! rotation.
 
-use crate::cache::Cache;
+use crate::cache::CacheTimes;
 use crate::random::Random;
 use crate::tracks::Tracks;
-use crate::{Error, SMALL, Target, small};
+use crate::{Error, ReadableDisk, SMALL, small};
 use serde::{Deserialize, Serialize};
 
 /// Pairs at each distance. The rotational latency is uniform between 0 and a revolution.
@@ -26,10 +26,10 @@ pub struct SeekTime {
 
 /// Measures seeks from one track to nearly the whole disk.
 pub fn measure(
-    target: &mut dyn Target,
+    target: &mut dyn ReadableDisk,
     revolution_ms: f64,
     tracks: &Tracks,
-    cache: &Cache,
+    cache: &CacheTimes,
     random: &mut Random,
 ) -> Result<Vec<SeekTime>, Error> {
     let longest = tracks.count() as f64 * 0.98;
@@ -65,10 +65,10 @@ pub fn measure(
 
 /// Seeks backwards, since sectors after a read may be in the buffer.
 fn seek_ms(
-    target: &mut dyn Target,
+    target: &mut dyn ReadableDisk,
     revolution_ms: f64,
     tracks: &Tracks,
-    cache: &Cache,
+    cache: &CacheTimes,
     distance: u64,
     random: &mut Random,
 ) -> Result<f64, Error> {

@@ -1,20 +1,20 @@
 //! A `disksim` disk as a target: tests measure disks with known parameters, and an SSD's parameters are fitted by
 //! simulating the same steps.
 
-use crate::{Error, Extent, Op, Target, Timing, Writable};
+use crate::{Error, Extent, ReadableDisk, RequestKind, Timing, Writable};
 use disksim::description::{Description, DiskDescription};
 use disksim::request::{self, Completion, Request, Status};
 use disksim::world::World;
 
 /// A simulated disk without host overhead.
-pub struct Simulated {
+pub struct SimulatedDisk {
     world: World,
     sectors: u64,
     now_ns: u64,
     done: Vec<Completion>,
 }
 
-impl Simulated {
+impl SimulatedDisk {
     /// A new disk.
     ///
     /// # Errors
@@ -26,7 +26,7 @@ impl Simulated {
             disks: vec![disk],
         };
         let world = World::new(&description).map_err(|invalid| Error::Model(invalid.reason.to_owned()))?;
-        Ok(Simulated {
+        Ok(SimulatedDisk {
             world,
             sectors,
             now_ns: 0,
@@ -36,7 +36,7 @@ impl Simulated {
 
     /// The same disk, limited to its first sectors.
     pub(crate) fn within(self, sectors: u64) -> Self {
-        Simulated { sectors, ..self }
+        SimulatedDisk { sectors, ..self }
     }
 
     /// The simulated time.
@@ -90,7 +90,7 @@ impl Simulated {
     }
 }
 
-impl Target for Simulated {
+impl ReadableDisk for SimulatedDisk {
     fn sectors(&self) -> u64 {
         self.sectors
     }
@@ -110,17 +110,17 @@ impl Target for Simulated {
     }
 }
 
-impl Writable for Simulated {
+impl Writable for SimulatedDisk {
     fn write(&mut self, writes: &[Extent], depth: u32) -> Result<Vec<Timing>, Error> {
         self.serve(writes.len(), depth, |index| (request::Op::Write, writes[index]))
     }
 
-    fn mix(&mut self, requests: &[(Op, Extent)], depth: u32) -> Result<Vec<Timing>, Error> {
+    fn mix(&mut self, requests: &[(RequestKind, Extent)], depth: u32) -> Result<Vec<Timing>, Error> {
         let request = |index: usize| {
             let (op, extent) = requests[index];
             let op = match op {
-                Op::Read => request::Op::Read,
-                Op::Write => request::Op::Write,
+                RequestKind::Read => request::Op::Read,
+                RequestKind::Write => request::Op::Write,
             };
             (op, extent)
         };

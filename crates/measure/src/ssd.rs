@@ -20,7 +20,7 @@ pub(crate) const STREAM_DEPTH: u32 = 8;
 
 /// Durations of writes to an SSD. Disks with platters need none.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Limits {
+pub struct SsdLimits {
     /// Maximum seconds for filling it sequentially, and again for random writes until a steady state.
     pub condition_s: f64,
     /// Seconds of random writes at each depth.
@@ -29,10 +29,10 @@ pub struct Limits {
     pub stream_s: f64,
 }
 
-impl Limits {
+impl SsdLimits {
     /// Limits for this many seconds of preconditioning.
     pub fn of(condition_s: f64) -> Self {
-        Limits {
+        SsdLimits {
             condition_s,
             random_s: 60.0,
             stream_s: 180.0,

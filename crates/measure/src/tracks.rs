@@ -1,8 +1,8 @@
 //! Sectors per track and switch times, by place on the disk.
 
-use crate::cache::Cache;
+use crate::cache::CacheTimes;
 use crate::random::Random;
-use crate::{Error, Extent, SECTOR_BYTES, SMALL, Target, median, quantile, small};
+use crate::{Error, Extent, ReadableDisk, SECTOR_BYTES, SMALL, median, quantile, small};
 use serde::{Deserialize, Serialize};
 
 /// Places at which the disk is examined.
@@ -78,7 +78,7 @@ impl Tracks {
 /// Context of the measurement.
 struct Around<'a> {
     revolution_ms: f64,
-    cache: &'a Cache,
+    cache: &'a CacheTimes,
     random: &'a mut Random,
 }
 
@@ -93,9 +93,9 @@ struct Place {
 
 /// Measures the disk at evenly spaced places, joins those with the same track length, and bisects the boundaries.
 pub fn measure(
-    target: &mut dyn Target,
+    target: &mut dyn ReadableDisk,
     revolution_ms: f64,
-    cache: &Cache,
+    cache: &CacheTimes,
     random: &mut Random,
 ) -> Result<Tracks, Error> {
     let mut around = Around {
@@ -145,7 +145,11 @@ fn length_of(group: &[Place]) -> f64 {
 
 /// The first sector of each group except the first, by bisection between the neighbouring places; all boundaries
 /// are bisected in turn.
-fn boundaries(target: &mut dyn Target, groups: &[Vec<Place>], around: &mut Around<'_>) -> Result<Vec<u64>, Error> {
+fn boundaries(
+    target: &mut dyn ReadableDisk,
+    groups: &[Vec<Place>],
+    around: &mut Around<'_>,
+) -> Result<Vec<u64>, Error> {
     let mut sides: Vec<(Place, Place)> = groups
         .windows(2)
         .filter_map(|pair| Some((*pair[0].last()?, *pair[1].first()?)))
@@ -190,7 +194,7 @@ fn zones(groups: &[Vec<Place>], firsts: &[u64], sectors: u64, revolution_ms: f64
 }
 
 /// The rate of a stream that starts at a sector.
-fn sectors_per_ms(target: &mut dyn Target, start: u64, revolution_ms: f64) -> Result<f64, Error> {
+fn sectors_per_ms(target: &mut dyn ReadableDisk, start: u64, revolution_ms: f64) -> Result<f64, Error> {
     let stream = |first: usize, count: usize| -> Vec<Extent> {
         let read = |i: usize| Extent {
             sector: start + i as u64 * u64::from(STREAM_SECTORS),
@@ -215,7 +219,7 @@ fn sectors_per_ms(target: &mut dyn Target, start: u64, revolution_ms: f64) -> Re
 /// Sectors per track at each place, from the angle between the completions of two reads. The second read is before
 /// the first one, where nothing was read ahead. If a drive also keeps such sectors, enough places are read in turn
 /// that its buffer has dropped them.
-fn lengths(target: &mut dyn Target, places: &[Place], around: &mut Around<'_>) -> Result<Vec<f64>, Error> {
+fn lengths(target: &mut dyn ReadableDisk, places: &[Place], around: &mut Around<'_>) -> Result<Vec<f64>, Error> {
     let in_turn = match around.cache.keeps_before {
         true => around.cache.segments.unwrap_or(SEGMENTS) as usize + 1,
         false => 1,
@@ -233,7 +237,7 @@ fn lengths(target: &mut dyn Target, places: &[Place], around: &mut Around<'_>) -
 
 /// A pair of reads at each of the places.
 fn pairs(
-    target: &mut dyn Target,
+    target: &mut dyn ReadableDisk,
     places: &[Place],
     in_turn: usize,
     around: &mut Around<'_>,

@@ -1,6 +1,6 @@
 //! Results of writes: whether the drive has a write cache, its capacity, and the duration of a flush.
 
-use crate::cache::Cache;
+use crate::cache::CacheTimes;
 use crate::queue::{Depth, span_s};
 use crate::random::Random;
 use crate::{Error, Extent, SECTOR_BYTES, SMALL, Timing, Writable, mean, median};
@@ -78,7 +78,7 @@ pub struct Stream {
     pub mb_s: f64,
 }
 
-pub fn measure(target: &mut dyn Writable, cache: &Cache, random: &mut Random) -> Result<Writes, Error> {
+pub fn measure(target: &mut dyn Writable, cache: &CacheTimes, random: &mut Random) -> Result<Writes, Error> {
     let mut probe = Probe {
         cached_max_ms: cache.miss_ms * CACHED_PART,
         target,
@@ -109,7 +109,7 @@ pub fn measure(target: &mut dyn Writable, cache: &Cache, random: &mut Random) ->
 impl Writes {
     /// Whether scattered writes are first written sequentially elsewhere: to the cache zone of an SMR drive, or to
     /// flash. No arm could write this many per second to their places.
-    pub fn go_elsewhere(&self, cache: &Cache) -> bool {
+    pub fn go_elsewhere(&self, cache: &CacheTimes) -> bool {
         let each_ms = self.random.first().map_or(f64::INFINITY, |depth| 1e3 / depth.per_s);
         self.is_cached && each_ms < cache.miss_ms * ELSEWHERE_PART
     }

@@ -6,11 +6,11 @@ use runner::disks_of;
 use std::fmt::Write;
 use std::path::PathBuf;
 use study::plan::{Cell, Plan, Trial};
-use trial::{Command, Disks, DryRunOn, Setting};
+use trial::{Command, Disks, DryRunOn, TrialSetting};
 
 /// The environment of a trial's stack.
 pub struct Around {
-    pub setting: Setting,
+    pub setting: TrialSetting,
     pub on: DryRunOn,
     /// Commands for its disks, before and after the trial.
     pub before: String,
@@ -68,7 +68,7 @@ fn work(cell: &Cell) -> String {
 }
 
 /// The setting of a stack in a guest.
-fn guest(trial: &Trial) -> Result<Setting, Error> {
+fn guest(trial: &Trial) -> Result<TrialSetting, Error> {
     let count = u32::try_from(disks_of(trial)).unwrap_or(u32::MAX);
     Ok(setting_on(dealt(trial, &devices(count))?))
 }

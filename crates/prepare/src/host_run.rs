@@ -3,14 +3,14 @@
 use crate::checks::{check_tools, tools_needed};
 use crate::dry_run::{self, Around};
 use crate::{Error, LoopFiles, Options};
-use host::{Chosen, JUDGING, Lock, Session, State, short_serial};
+use host::{Chosen, JUDGING, LedgerFolder, Lock, Session, short_serial};
 use runner::{DiskSource, HostPlace, disks_of};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use study::plan::{Plan, Trial};
 use study::stack::{DiskGroup, MachineKind};
 use tools::{Invocation, Tool, Tools};
-use trial::{DryRunOn, Limits, OUTPUT_BYTES_MAX, Setting, Teardown};
+use trial::{DryRunOn, Limits, OUTPUT_BYTES_MAX, Teardown, TrialSetting};
 
 /// Size of the files if no disks are given.
 const LOOP_BYTES: u64 = 20 << 30;
@@ -23,7 +23,7 @@ const STALL: Duration = Duration::from_secs(600);
 
 /// Resources of a run on this machine.
 pub struct PreparedHost {
-    state: State,
+    state: LedgerFolder,
     disks: FoundDisks,
 }
 
@@ -42,7 +42,7 @@ impl PreparedHost {
         tools.extend(options.devices.is_empty().then_some(Tool::Losetup));
         check_tools(tools)?;
         check_kernel(plan, options.dry_run)?;
-        let state = State::of_machine();
+        let state = LedgerFolder::of_machine();
         if !options.dry_run {
             roll_back_left_over(&state)?;
         }
@@ -104,7 +104,7 @@ impl PreparedHost {
                 )
             }
         };
-        let setting = Setting {
+        let setting = TrialSetting {
             disks: dry_run::dealt(trial, &devices)?,
             folder: self.state.folder().to_owned(),
             name: name.to_owned(),
@@ -279,7 +279,7 @@ impl FoundDisks {
 
     fn disks(options: &Options, count: usize, bytes_each: u64) -> Result<FoundDisks, Error> {
         let tools = Tools::find(&JUDGING)?;
-        let wanted = host::Wanted {
+        let wanted = host::WantedDisks {
             devices: &options.devices,
             destroy: &options.destroy,
             count,
@@ -384,7 +384,7 @@ fn check_kernel(plan: &Plan, is_dry_run: bool) -> Result<(), Error> {
 }
 
 /// Undoes what killed runs left, before anything is checked: it may be on the same disks.
-fn roll_back_left_over(state: &State) -> Result<(), Error> {
+fn roll_back_left_over(state: &LedgerFolder) -> Result<(), Error> {
     for leftover in state.leftovers().map_err(Error::Ledger)? {
         let rolled_back = leftover.roll_back().map_err(Error::Ledger)?;
         if !rolled_back.undone.is_empty() {

@@ -1,12 +1,12 @@
 //! Kernels of the lab: those that are ready, and building those that are not.
 
-use lab::kernel::{Cache, Kernel, KernelError, KernelName, Progress, Recipe, Source};
+use lab::kernel::{BuildProgress, Cache, Kernel, KernelError, KernelName, Recipe, Source};
 use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Called with the name of a kernel that is about to be built; what it returns is called with the progress of the build,
 /// and dropped at its end.
-pub type ShowBuild = fn(&str) -> Box<dyn Fn(Progress)>;
+pub type ShowBuild = fn(&str) -> Box<dyn Fn(BuildProgress)>;
 
 /// The kernel with this name; built now if necessary.
 pub fn ready(cache: &Cache, name: &KernelName, show: ShowBuild) -> Result<Kernel, KernelError> {

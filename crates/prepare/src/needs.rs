@@ -162,7 +162,7 @@ fn needs_of_filesystems(flavour: Flavour) -> Vec<&'static Need> {
 const CACHE_FREE_BYTES: u64 = 3 << 30;
 
 /// A finding that no package fixes.
-pub struct Finding {
+pub struct UnmetNeed {
     pub what: String,
     pub fix: String,
 }
@@ -216,13 +216,13 @@ pub fn install(missing: &[&Need]) -> Result<(), Error> {
     Ok(())
 }
 
-pub fn findings() -> Vec<Finding> {
+pub fn findings() -> Vec<UnmetNeed> {
     [cache_finding(), left_over()].into_iter().flatten().collect()
 }
 
 /// Leftovers of killed runs on this machine's disks.
-fn left_over() -> Option<Finding> {
-    let state = host::State::of_machine();
+fn left_over() -> Option<UnmetNeed> {
+    let state = host::LedgerFolder::of_machine();
     if !state.has_ledgers() {
         return None;
     }
@@ -237,18 +237,18 @@ fn left_over() -> Option<Finding> {
         }
         Err(error) => format!("a killed run may have left something to undo: {error}"),
     };
-    Some(Finding {
+    Some(UnmetNeed {
         what,
         fix: "as root: raidlab clean".to_owned(),
     })
 }
 
-fn cache_finding() -> Option<Finding> {
+fn cache_finding() -> Option<UnmetNeed> {
     let cache = Cache::of_user();
     let existing = cache.folder().ancestors().find(|folder| folder.exists())?;
     let space = rustix::fs::statvfs(existing).ok()?;
     let free = space.f_bavail * space.f_frsize;
-    (cache.list().is_empty() && free < CACHE_FREE_BYTES).then(|| Finding {
+    (cache.list().is_empty() && free < CACHE_FREE_BYTES).then(|| UnmetNeed {
         what: format!(
             "{} has {} MiB free: building a kernel takes 3 GiB",
             existing.display(),

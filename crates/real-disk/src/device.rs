@@ -1,7 +1,7 @@
 //! A block device under measurement: timed direct requests, which bypass the page cache.
 
 use host::Disk;
-use measure::{Error, Extent, Op, Target, Timing, Writable};
+use measure::{Error, Extent, ReadableDisk, RequestKind, Timing, Writable};
 use rustix::fs::{Mode, OFlags};
 use std::fs::File;
 use std::io;
@@ -73,27 +73,31 @@ impl Device {
         u64::try_from(self.started.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }
 
-    fn timed(&self, op: Op, extent: Extent, buffer: &mut Buffer) -> Result<Timing, Error> {
+    fn timed(&self, op: RequestKind, extent: Extent, buffer: &mut Buffer) -> Result<Timing, Error> {
         let Extent { sector, sectors } = extent;
         let bytes = buffer.first(sectors as usize * 512);
         let from_ns = self.nanos();
         let result = match op {
-            Op::Read => self.file.read_exact_at(bytes, sector * 512),
-            Op::Write => self.file.write_all_at(bytes, sector * 512),
+            RequestKind::Read => self.file.read_exact_at(bytes, sector * 512),
+            RequestKind::Write => self.file.write_all_at(bytes, sector * 512),
         };
         let to_ns = self.nanos();
         result.map_err(|error| {
             let why = why(&error);
             match op {
-                Op::Read => Error::Unreadable { sector, sectors, why },
-                Op::Write => Error::Unwritable { sector, sectors, why },
+                RequestKind::Read => Error::Unreadable { sector, sectors, why },
+                RequestKind::Write => Error::Unwritable { sector, sectors, why },
             }
         })?;
         Ok(Timing { from_ns, to_ns })
     }
 
     /// One of several threads, each with one request in flight.
-    fn thread(&self, requests: &[(Op, Extent)], next: &AtomicUsize) -> Result<Vec<(usize, Timing)>, Error> {
+    fn thread(
+        &self,
+        requests: &[(RequestKind, Extent)],
+        next: &AtomicUsize,
+    ) -> Result<Vec<(usize, Timing)>, Error> {
         let mut buffer = Buffer::of(requests);
         let mut done = Vec::new();
         loop {
@@ -112,7 +116,7 @@ impl Device {
         }
     }
 
-    fn serve(&mut self, requests: &[(Op, Extent)], depth: u32) -> Result<Vec<Timing>, Error> {
+    fn serve(&mut self, requests: &[(RequestKind, Extent)], depth: u32) -> Result<Vec<Timing>, Error> {
         let next = AtomicUsize::new(0);
         let done = if depth <= 1 {
             self.thread(requests, &next)?
@@ -147,13 +151,13 @@ impl Device {
     }
 }
 
-impl Target for Device {
+impl ReadableDisk for Device {
     fn sectors(&self) -> u64 {
         self.sectors
     }
 
     fn read(&mut self, reads: &[Extent], depth: u32) -> Result<Vec<Timing>, Error> {
-        self.serve(&all(Op::Read, reads), depth)
+        self.serve(&all(RequestKind::Read, reads), depth)
     }
 
     fn pause(&mut self, ms: u64) {
@@ -163,10 +167,10 @@ impl Target for Device {
 
 impl Writable for Device {
     fn write(&mut self, writes: &[Extent], depth: u32) -> Result<Vec<Timing>, Error> {
-        self.serve(&all(Op::Write, writes), depth)
+        self.serve(&all(RequestKind::Write, writes), depth)
     }
 
-    fn mix(&mut self, requests: &[(Op, Extent)], depth: u32) -> Result<Vec<Timing>, Error> {
+    fn mix(&mut self, requests: &[(RequestKind, Extent)], depth: u32) -> Result<Vec<Timing>, Error> {
         self.serve(requests, depth)
     }
 
@@ -180,7 +184,7 @@ impl Writable for Device {
     }
 }
 
-fn all(op: Op, extents: &[Extent]) -> Vec<(Op, Extent)> {
+fn all(op: RequestKind, extents: &[Extent]) -> Vec<(RequestKind, Extent)> {
     extents.iter().map(|&extent| (op, extent)).collect()
 }
 
@@ -201,7 +205,7 @@ struct Buffer {
 }
 
 impl Buffer {
-    fn of(requests: &[(Op, Extent)]) -> Self {
+    fn of(requests: &[(RequestKind, Extent)]) -> Self {
         let most = requests.iter().map(|(_, extent)| extent.sectors as usize * 512).max();
         let mut bytes = vec![0; most.unwrap_or(0) + ALIGNMENT];
         // Marsaglia's xorshift.

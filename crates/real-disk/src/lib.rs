@@ -12,4 +12,4 @@ mod resumed;
 mod summary;
 
 pub use error::Error;
-pub use measurement::{Wanted, measure};
+pub use measurement::{MeasureArguments, measure};

@@ -8,8 +8,8 @@ use crate::summary::summary;
 use disksim::catalogue::Model;
 use files::Output;
 use host::{Disk, DiskError, Identity, JUDGING};
-use measure::model::Known;
-use measure::{Access, Limits, Measurement, Step};
+use measure::model::KnownFacts;
+use measure::{DiskAccess, DiskMeasurement, SsdLimits, Step};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -19,7 +19,7 @@ use tools::Tools;
 const NAME_CHARS_MAX: usize = 64;
 
 /// The user's arguments.
-pub struct Wanted<'a> {
+pub struct MeasureArguments<'a> {
     pub device: &'a Path,
     pub output: &'a Path,
     /// The serial number of the disk, if it may be overwritten.
@@ -29,7 +29,7 @@ pub struct Wanted<'a> {
     pub html: Option<&'a Path>,
 }
 
-pub fn measure(wanted: &Wanted<'_>) -> Result<String, Error> {
+pub fn measure(wanted: &MeasureArguments<'_>) -> Result<String, Error> {
     let disk = free_disk(wanted.device)?;
     let place = free_output(wanted.output)?;
     let html = wanted.html.map(|path| Output::check(path, None)).transpose()?;
@@ -38,10 +38,10 @@ pub fn measure(wanted: &Wanted<'_>) -> Result<String, Error> {
     }
     let failed = |source| not_measured(wanted, source);
     let resumed = Resumed::of(&disk, place.file());
-    let limits = Limits::of(wanted.precondition.as_secs_f64());
+    let limits = SsdLimits::of(wanted.precondition.as_secs_f64());
     let mut measurement = match resumed.found()? {
         Some(found) => found.with_limits(limits),
-        None => Measurement::new(disk.size_bytes / 512, rotates(&disk), limits).map_err(failed)?,
+        None => DiskMeasurement::new(disk.size_bytes / 512, rotates(&disk), limits).map_err(failed)?,
     };
     let mut device = open(&disk, wanted.destroy.is_some())?;
     log::info!("measuring {disk}{}", expected(&measurement, wanted));
@@ -53,7 +53,7 @@ pub fn measure(wanted: &Wanted<'_>) -> Result<String, Error> {
     });
     let title = title(&disk);
     let name = name(wanted.output);
-    let known = Known {
+    let known = KnownFacts {
         name: &name,
         title: &title,
         write_back: write_back(&disk),
@@ -70,7 +70,7 @@ pub fn measure(wanted: &Wanted<'_>) -> Result<String, Error> {
     }
 }
 
-fn not_measured(wanted: &Wanted<'_>, source: measure::Error) -> Error {
+fn not_measured(wanted: &MeasureArguments<'_>, source: measure::Error) -> Error {
     let written = match wanted.destroy {
         Some(_) => "; the model was not written",
         None => "; nothing was written",
@@ -88,7 +88,7 @@ fn rotates(disk: &Disk) -> bool {
 }
 
 /// Description of the measurement and its duration.
-fn expected(measurement: &Measurement, wanted: &Wanted<'_>) -> String {
+fn expected(measurement: &DiskMeasurement, wanted: &MeasureArguments<'_>) -> String {
     if !measurement.is_ssd() {
         return "; this takes 20 minutes and more".to_owned();
     }
@@ -104,9 +104,9 @@ fn expected(measurement: &Measurement, wanted: &Wanted<'_>) -> String {
 
 /// Runs all remaining steps; the results of each are stored.
 fn steps(
-    measurement: &mut Measurement,
+    measurement: &mut DiskMeasurement,
     device: &mut Device,
-    wanted: &Wanted<'_>,
+    wanted: &MeasureArguments<'_>,
     resumed: &Resumed,
 ) -> Result<(), Error> {
     while let Some(step) = measurement.next(&access(device, wanted)) {
@@ -123,10 +123,10 @@ fn steps(
     Ok(())
 }
 
-fn access<'a>(device: &'a mut Device, wanted: &Wanted<'_>) -> Access<'a> {
+fn access<'a>(device: &'a mut Device, wanted: &MeasureArguments<'_>) -> DiskAccess<'a> {
     match wanted.destroy {
-        Some(_) => Access::Destroy(device),
-        None => Access::Read(device),
+        Some(_) => DiskAccess::Destroy(device),
+        None => DiskAccess::Read(device),
     }
 }
 
@@ -158,7 +158,7 @@ fn check_given_up(disk: &Disk, serial: &str) -> Result<(), Error> {
     let devices: [PathBuf; 1] = [disk.given.clone()];
     let serials = [serial.to_owned()];
     host::choose(
-        &host::Wanted {
+        &host::WantedDisks {
             devices: &devices,
             destroy: &serials,
             count: 1,

@@ -2,12 +2,12 @@
 
 use crate::Error;
 use disksim::catalogue::Model;
-use measure::{Measured, Zone};
+use measure::{DiskFigures, Zone};
 use report::{Curve, Plot};
 
 const SECTOR_BYTES: f64 = 512.0;
 
-pub fn page(title: &str, found: &Measured, model: &Model) -> Result<String, Error> {
+pub fn page(title: &str, found: &DiskFigures, model: &Model) -> Result<String, Error> {
     let show = disksim::show::show(model).map_err(|wrong| Error::Simulation(wrong.message))?;
     let gb = |place: f64| place * found.sectors as f64 * SECTOR_BYTES / 1e9;
     let zones = found

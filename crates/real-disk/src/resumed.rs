@@ -4,7 +4,7 @@
 use crate::Error;
 use files::Output;
 use host::Disk;
-use measure::Measurement;
+use measure::DiskMeasurement;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::io::ErrorKind;
@@ -29,7 +29,7 @@ struct Kept {
     /// Version of raidlab: another one may measure differently.
     version: String,
     disk: KeptDisk,
-    measurement: Measurement,
+    measurement: DiskMeasurement,
 }
 
 impl Resumed {
@@ -49,7 +49,7 @@ impl Resumed {
     ///
     /// # Errors
     /// If the file cannot be read, or belongs to another disk.
-    pub fn found(&self) -> Result<Option<Measurement>, Error> {
+    pub fn found(&self) -> Result<Option<DiskMeasurement>, Error> {
         let Some(path) = &self.path else { return Ok(None) };
         let refused = |why: String| {
             Error::Refused(format!(
@@ -78,7 +78,7 @@ impl Resumed {
     ///
     /// # Errors
     /// If the file cannot be written.
-    pub fn keep(&self, measurement: &Measurement) -> Result<(), Error> {
+    pub fn keep(&self, measurement: &DiskMeasurement) -> Result<(), Error> {
         let Some(path) = &self.path else { return Ok(()) };
         let kept = Kept {
             version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -1,9 +1,9 @@
 //! The measurements of a disk, in words.
 
-use measure::{Measured, Platters, Ssd, SsdWrites};
+use measure::{DiskFigures, Platters, Ssd, SsdWrites};
 use std::path::Path;
 
-pub fn summary(found: &Measured, file: &Path) -> String {
+pub fn summary(found: &DiskFigures, file: &Path) -> String {
     let mechanics = found.platters.as_ref().map(mechanics).unwrap_or_default();
     let ssd = found.ssd.as_ref().map(words_of_ssd).unwrap_or_default();
     let writes = found
@@ -44,7 +44,7 @@ fn mechanics(platters: &Platters) -> String {
     )
 }
 
-fn words_of_writes(writes: &measure::Writes, cache: &measure::Cache) -> String {
+fn words_of_writes(writes: &measure::Writes, cache: &measure::CacheTimes) -> String {
     let elsewhere = if writes.go_elsewhere(cache) {
         "scattered writes go to a media cache first, as on drives with shingled tracks (SMR): the model lacks this, \
             so do not rely on its writes\n"

@@ -2,7 +2,7 @@
 
 use crate::{Error, open_store};
 use serde_json::{Value, json};
-use stats::between::{Between, BetweenRow, Outcome, RunSide};
+use stats::run_comparison::{ComparisonOutcome, ComparisonRow, RunComparison, RunSide};
 use std::path::{Path, PathBuf};
 use store::RunChoice;
 use study::Measurement;
@@ -13,7 +13,7 @@ use study::stack::MachineKind;
 type RunChoiceOf = fn(&str) -> Result<RunChoice, String>;
 
 /// A run, or the part of it with one value on an axis.
-pub struct Side {
+pub struct ComparedRun {
     /// Its description.
     pub name: String,
     pub path: PathBuf,
@@ -22,7 +22,7 @@ pub struct Side {
     pub is_simulated: bool,
 }
 
-impl Side {
+impl ComparedRun {
     /// `STORE`, `STORE:RUN` or `RUN`, optionally followed by `@` and a part of it: `AXIS=VALUE`.
     pub fn read(text: &str, default_store: &Path, run_choice: RunChoiceOf) -> Result<Self, Error> {
         let (place, part) = match text.split_once('@') {
@@ -74,19 +74,19 @@ fn place_of(place: &str, default_store: &Path, run_choice: RunChoiceOf) -> (Path
 }
 
 /// Two runs against one another, as JSON.
-pub fn comparison_json(first: &Side, second: &Side, between: &Between) -> Value {
+pub fn comparison_json(first: &ComparedRun, second: &ComparedRun, comparison: &RunComparison) -> Value {
     json!({
         "format": "raidlab-comparison",
         "format_version": 1,
         "a": { "name": first.name, "simulated": first.is_simulated },
         "b": { "name": second.name, "simulated": second.is_simulated },
-        "rows": between.rows.iter().map(row).collect::<Vec<_>>(),
-        "only_in_a": between.only_first,
-        "only_in_b": between.only_second,
+        "rows": comparison.rows.iter().map(row).collect::<Vec<_>>(),
+        "only_in_a": comparison.only_first,
+        "only_in_b": comparison.only_second,
     })
 }
 
-fn row(row: &BetweenRow) -> Value {
+fn row(row: &ComparisonRow) -> Value {
     let figure = |summary: &Option<stats::Summary>| {
         summary
             .as_ref()
@@ -101,7 +101,7 @@ fn row(row: &BetweenRow) -> Value {
         "trials_compared": row.trials, "paired_by_seed": row.by_seed,
         "outcome": row.outcome.word(),
         "equal_within": match row.outcome {
-            Outcome::EqualWithin(share) => Some(share),
+            ComparisonOutcome::EqualWithin(share) => Some(share),
             _ => None,
         },
     })

@@ -6,7 +6,7 @@
 use crate::Error;
 use files::read_file;
 use std::path::{Path, PathBuf};
-use store::{Ending, Found, RunId, RunSpec, Store};
+use store::{Ending, RunId, RunSpec, RunState, Store};
 use study::event::Event;
 use study::plan::{Cell, Plan, Trial};
 use study::stack::MachineKind;
@@ -67,7 +67,7 @@ pub fn import(options: &ImportOptions) -> Result<Imported, Error> {
         run: run.summary.id,
         results: None,
     };
-    if run.found == Found::Finished {
+    if run.found == RunState::Finished {
         return Ok(imported);
     }
     let failed = Error::StoreUnderWay;

@@ -12,7 +12,7 @@ mod import;
 mod open_store;
 mod runs;
 
-pub use comparison::{Side, comparison_json};
+pub use comparison::{ComparedRun, comparison_json};
 pub use difference::{Difference, ExportedRun, difference};
 pub use error::Error;
 pub use export::{ExportFormat, export};

@@ -27,4 +27,4 @@ pub use place::host::{DiskSource, HostPlace, disks_of};
 pub use place::lab::{Kernels, LabPlace};
 pub use place::{Admission, Place, Seen, TrialReport};
 pub use progress::Progress;
-pub use runner::{Outcome, Runner};
+pub use runner::{RunOutcome, Runner};

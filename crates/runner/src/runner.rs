@@ -16,7 +16,7 @@ use study::plan::{Plan, Trial};
 
 /// The outcome of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Outcome {
+pub struct RunOutcome {
     pub done: u64,
     pub failed: u64,
     /// Trials that this run had done before, or that are reused from another run with the same cell.
@@ -67,12 +67,12 @@ impl Runner<'_> {
     ///
     /// # Errors
     /// If the store or a place fails. All measurements are kept, and the run can be resumed.
-    pub fn run(&mut self, seed: u64) -> Result<Outcome, RunError> {
+    pub fn run(&mut self, seed: u64) -> Result<RunOutcome, RunError> {
         let mut schedule = Schedule::new(self.plan, seed, self.run.summary.shard);
         let is_done = |trial: &&store::TrialRecord| trial.status == TrialStatus::Done;
-        let mut outcome = Outcome {
+        let mut outcome = RunOutcome {
             resumed: self.run.trials.iter().filter(is_done).count() as u64,
-            ..Outcome::default()
+            ..RunOutcome::default()
         };
         (self.observer)(Progress::Began {
             done: outcome.resumed,
@@ -94,7 +94,7 @@ impl Runner<'_> {
     }
 
     /// Runs the trials of a batch, as many in parallel as there are slots.
-    fn batch(&mut self, schedule: &mut Schedule<'_>, outcome: &mut Outcome) -> Result<(), RunError> {
+    fn batch(&mut self, schedule: &mut Schedule<'_>, outcome: &mut RunOutcome) -> Result<(), RunError> {
         let (sender, receiver) = mpsc::channel();
         let seats = seats(self.places);
         let (places, interrupt) = (self.places, self.interrupt);
@@ -143,7 +143,7 @@ impl Runner<'_> {
         &mut self,
         receiver: &Receiver<Message>,
         running: &mut BTreeMap<usize, Running>,
-        outcome: &mut Outcome,
+        outcome: &mut RunOutcome,
     ) -> Result<(), RunError> {
         let Message { id, what } = receiver.recv().expect("a worker is running and says when it ends");
         match what {
@@ -170,7 +170,7 @@ impl Runner<'_> {
         id: usize,
         row: TrialId,
         report: TrialReport,
-        outcome: &mut Outcome,
+        outcome: &mut RunOutcome,
     ) -> Result<(), RunError> {
         let TrialReport { ending, wall, halt } = report;
         let wall_ns = u64::try_from(wall.as_nanos()).unwrap_or(u64::MAX);

@@ -5,7 +5,7 @@
 //! run can be cleaned up. Only what was created is undone, and only while its identity shows that raidlab made it.
 //!
 //! Between the tests of a trial: [`quiesce`], [`drop_caches`], [`counters`]. Nothing here measures, knows a workload,
-//! or knows whether the machine is a lab guest, a host, or a dry run: the [`Setting`] says whether the devices
+//! or knows whether the machine is a lab guest, a host, or a dry run: the [`StackSetting`] says whether the devices
 //! are zero and whether teardown may be skipped, and an [`Executor`] does every act.
 
 mod around_test;
@@ -22,14 +22,14 @@ pub use around_test::quiesce::{Quiesce, array_mismatches, counters, drop_caches,
 pub use array::md::Array;
 pub use filesystem::tools_needed;
 pub use machine::access::Access;
-pub use machine::context::{Context, Setting, Teardown};
-pub use machine::counters::DiskCounters;
+pub use machine::context::{Context, StackSetting, Teardown};
+pub use machine::counters::DiskStats;
 pub use machine::device::BlockDevice;
 pub use machine::disk_check::{DiskCheck, NoDiskCheck};
 pub use machine::disks::Disks;
 pub use machine::error::Cause;
 pub use machine::executor::{Command, Executor, FailAt, Listed, Moment, Mount, Mounted, System};
-pub use machine::ledger::{Act, Ledger, MemoryLedger};
+pub use machine::ledger::{Ledger, LedgerEntry, MemoryLedger};
 pub use machine::memory::{cached_bytes, dirty_bytes};
 pub use machine::undo::Undo;
 pub use recover::{Recovered, Restart, put_away, recover, tools_of_recovery};

@@ -18,7 +18,7 @@ pub use deciding::{Claimed, Deciding};
 pub use stopping::trials_to_decide;
 
 use crate::comparable::not_claimed;
-use crate::compare::{Effect, InBlock, Pool, faster, holm};
+use crate::compare::{Effect, InBlock, PooledVariance, faster, holm};
 use crate::interval::Interval;
 use crate::judge::{distinct, headline};
 use crate::precision::{ALPHA, alpha_of_differences};
@@ -183,7 +183,7 @@ impl Judged {
 }
 
 /// Pooled variances by workload, test and metric: a claim on many stacks uses the same ones repeatedly.
-type Pools<'a> = HashMap<(&'a str, &'a str, Metric), Option<Pool>>;
+type Pools<'a> = HashMap<(&'a str, &'a str, Metric), Option<PooledVariance>>;
 
 struct Court<'a> {
     plan: &'a Plan,
@@ -324,7 +324,7 @@ impl<'a> Court<'a> {
     }
 
     /// Pooled variance of all stacks with the same workload.
-    fn pool(&self, contender: &Contender<'a>) -> Option<Pool> {
+    fn pool(&self, contender: &Contender<'a>) -> Option<PooledVariance> {
         let key = (contender.cell.workload.name.as_str(), contender.test, contender.metric);
         if let Some(known) = self.pools.borrow().get(&key) {
             return *known;
@@ -334,7 +334,7 @@ impl<'a> Court<'a> {
         pool
     }
 
-    fn pool_of(&self, contender: &Contender<'_>) -> Option<Pool> {
+    fn pool_of(&self, contender: &Contender<'_>) -> Option<PooledVariance> {
         let same_work = self
             .plan
             .cells
@@ -349,7 +349,7 @@ impl<'a> Court<'a> {
                 of_test.map(InBlock::by_round).filter(|one| one.value > 0.0).collect()
             })
             .collect();
-        Pool::of(&values)
+        PooledVariance::of(&values)
     }
 
     fn pair(
@@ -369,7 +369,7 @@ impl<'a> Court<'a> {
             let logs: Vec<f64> = values.iter().map(|one| one.value.ln()).collect();
             logs.iter().sum::<f64>() / logs.len() as f64
         };
-        let pool = Pool::wider(self.pool(first), self.pool(second));
+        let pool = PooledVariance::wider(self.pool(first), self.pool(second));
         let better = first.metric.better();
         let sure = Effect::of(&first.values, &second.values, pool.as_ref()).map(|effect| faster(effect, better));
         let log = match &sure {

@@ -8,7 +8,7 @@
 //! block is symmetric about zero for any distribution of the noise, because the cells are exchangeable.
 //!
 //! A standard error from only three differences is unreliable: with a bimodal distribution all three trials may be
-//! in the same mode. So the variance is also *pooled* over all cells with the same workload ([`Pool`]: the residual
+//! in the same mode. So the variance is also *pooled* over all cells with the same workload ([`PooledVariance`]: the residual
 //! mean square of the blocks), and the larger of the two is used. `tests/noise.rs` shows the error rates and the
 //! power by simulation, for noise that is normal, skewed, bimodal, drifting and autocorrelated.
 
@@ -45,12 +45,12 @@ impl InBlock {
 
 /// Variance of the logarithm of a ratio within a block, over all pairs of cells with the same workload.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Pool {
+pub struct PooledVariance {
     pub variance: f64,
     pub degrees: f64,
 }
 
-impl Pool {
+impl PooledVariance {
     /// Pools cells with the same workload. `None` if no two of them share two blocks.
     pub fn of(cells: &[Vec<InBlock>]) -> Option<Self> {
         let (mut squares, mut weight) = (0.0, 0.0);
@@ -131,7 +131,7 @@ impl Pairing {
 
 impl Effect {
     /// `None` with too few values, or with non-positive values, for which a ratio is meaningless.
-    pub fn of(first: &[InBlock], second: &[InBlock], pool: Option<&Pool>) -> Option<Self> {
+    pub fn of(first: &[InBlock], second: &[InBlock], pool: Option<&PooledVariance>) -> Option<Self> {
         if first.iter().chain(second).any(|one| one.value <= 0.0) {
             return None;
         }
@@ -142,7 +142,7 @@ impl Effect {
         Self::of_independent(first, second)
     }
 
-    fn of_blocks(logs: &[f64], pool: Option<&Pool>) -> Self {
+    fn of_blocks(logs: &[f64], pool: Option<&PooledVariance>) -> Self {
         let (log, own) = mean_and_variance(logs);
         let own_degrees = (logs.len() - 1) as f64;
         let (variance, degrees) = match pool {
@@ -364,7 +364,7 @@ mod tests {
         let first = cell(0, &[104.0, 104.0, 104.1]);
         let second = cell(0, &[100.0, 100.0, 100.0]);
         let noisy = cell(0, &[100.0, 110.0, 91.0]);
-        let pool = Pool::of(&[first.clone(), second.clone(), noisy]);
+        let pool = PooledVariance::of(&[first.clone(), second.clone(), noisy]);
         assert!(Effect::of(&first, &second, None).expect("an effect").p_differ() < 0.001);
         assert!(
             Effect::of(&first, &second, pool.as_ref())
@@ -384,7 +384,7 @@ mod tests {
                 cell(0, &[value(0), value(1), value(2)])
             })
             .collect();
-        let pool = Pool::of(&cells).expect("a pool");
+        let pool = PooledVariance::of(&cells).expect("a pool");
         // Mean square 0.04 / 4; twice that for a difference.
         assert!((pool.variance - 0.02).abs() < 1e-12, "{pool:?}");
         assert_eq!(pool.degrees, 4.0);

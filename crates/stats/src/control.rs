@@ -4,7 +4,7 @@
 //! Replicates have their own seeds. Each pair of a cell and its replicate is compared in the main metric of each
 //! test like any two cells; Holm's procedure keeps the error at 5 % over all of them.
 
-use crate::compare::{Effect, InBlock, Pool, holm};
+use crate::compare::{Effect, InBlock, PooledVariance, holm};
 use crate::interval::Interval;
 use crate::judge::{distinct, headline};
 use crate::precision::{ALPHA, alpha_of_differences};
@@ -71,7 +71,7 @@ fn pair(first: WithValues<'_>, second: WithValues<'_>, test: &str) -> Option<(Co
         of_metric.map(|one| InBlock::by_round(one)).collect()
     };
     let (of_first, of_second) = (values(first), values(second));
-    let pool = Pool::of_pairs(std::iter::once((of_first.as_slice(), of_second.as_slice())));
+    let pool = PooledVariance::of_pairs(std::iter::once((of_first.as_slice(), of_second.as_slice())));
     let effect = Effect::of(&of_first, &of_second, pool.as_ref())?;
     let better = match metric.better() {
         Better::Lower => effect.turned(),

@@ -1,6 +1,6 @@
 //! Sorts and evaluates all samples of a run.
 
-use crate::compare::{Effect, InBlock, Pool, faster};
+use crate::compare::{Effect, InBlock, PooledVariance, faster};
 use crate::precision::{alpha_of_differences, alpha_per_look};
 use crate::ranking::{Ranking, rank_among};
 use crate::summary::Summary;
@@ -90,7 +90,7 @@ impl Measure {
             |place: usize| -> Vec<InBlock> { self.rows[place].values.iter().map(InBlock::by_round).collect() };
         let placed: Vec<usize> = self.ranking.tiers.iter().flatten().copied().collect();
         let of_placed: Vec<Vec<InBlock>> = placed.iter().map(|&place| values(place)).collect();
-        let pool = Pool::of(&of_placed);
+        let pool = PooledVariance::of(&of_placed);
         for (&place, own) in placed.iter().zip(&of_placed).filter(|(place, _)| **place != best) {
             let effect = Effect::of(own, &values(best), pool.as_ref());
             effects[place] = effect.map(|effect| faster(effect, self.metric.better()));

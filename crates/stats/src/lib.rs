@@ -4,7 +4,6 @@
 //! *Invariant*: a sample whose guard failed is in no figure; it is listed. *Invariant*: a difference is reported
 //! only if it is shown at 95 % confidence over all comparisons involved.
 
-pub mod between;
 pub mod claims;
 mod comparable;
 mod compare;
@@ -12,22 +11,23 @@ mod control;
 mod interval;
 mod judge;
 mod latency;
+mod order;
 mod part;
-mod place;
 mod precision;
 mod processor;
 mod ranking;
+pub mod run_comparison;
 mod summary;
 
 pub use claims::{ClaimEffect, Claimed, Deciding, JudgedClaim, judge_claims, trials_to_decide};
 pub use comparable::{ComparedBy, Held, Setting, Unlike, unlike};
-pub use compare::{Effect, InBlock, Pairing, Pool, faster, holm, trials_to_find};
+pub use compare::{Effect, InBlock, Pairing, PooledVariance, faster, holm, trials_to_find};
 pub use control::{ControlPair, control};
 pub use interval::{Basis, Interval, TRIALS_MIN};
 pub use judge::{Measure, Results, Row, TestResults, WorkloadResults, headline, judge, judge_part};
 pub use latency::{LatencyBin, LatencyError, Percentiles, latency_bins, merge_latencies};
+pub use order::{Drift, LEVEL, OrderEffect, RunPosition, drift, order_effects};
 pub use part::best_stacks;
-pub use place::{Drift, LEVEL, OrderEffect, Place, drift, order_effects};
 pub use precision::{ALPHA, Decision, alpha_of_differences, alpha_per_look, decide, looks};
 pub use processor::{Busy, ProcessorBound, processor_bound};
 pub use ranking::{Closeness, Ranking, rank};

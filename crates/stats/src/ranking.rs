@@ -5,7 +5,7 @@
 //! therefore hides no other: two stacks are compared by their own values only. Stacks of equal rank are not shown
 //! to differ, or each is slower than the same number of others.
 
-use crate::compare::{Effect, InBlock, Pool, faster, holm_among};
+use crate::compare::{Effect, InBlock, PooledVariance, faster, holm_among};
 use crate::interval::TRIALS_MIN;
 use study::metric::Better;
 
@@ -88,7 +88,7 @@ struct Pair {
 
 fn pairs(stacks: &[Vec<InBlock>], placed: &[usize], better: Better) -> Vec<Pair> {
     let values: Vec<Vec<InBlock>> = placed.iter().map(|&place| stacks[place].clone()).collect();
-    let pool = Pool::of(&values);
+    let pool = PooledVariance::of(&values);
     let mut pairs = Vec::new();
     for (first, one) in values.iter().enumerate() {
         for (second, other) in values.iter().enumerate().skip(first + 1) {

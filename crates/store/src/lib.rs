@@ -30,7 +30,7 @@ pub use merge::{MergeError, MergedRun, Part};
 pub use open::Store;
 pub use read::Selection;
 pub use record::{Ending, RunChoice, RunId, RunSpec, RunSummary, TrialId, TrialRecord, TrialStatus};
-pub use run::{Found, OpenRun};
+pub use run::{OpenRun, RunState};
 pub use seal::Changed;
 pub use snapshot::Snapshot;
 

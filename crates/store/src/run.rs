@@ -14,7 +14,7 @@ use study::{CellId, Shard};
 #[derive(Debug)]
 pub struct OpenRun {
     pub summary: RunSummary,
-    pub found: Found,
+    pub found: RunState,
     /// The latest attempt at every trial started so far, in the plan's order.
     pub trials: Vec<TrialRecord>,
     /// Completed trials.
@@ -24,7 +24,7 @@ pub struct OpenRun {
 
 /// State in which the run was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum RunState {
     /// It starts now.
     New,
     /// It was started before, and has trials left.
@@ -47,7 +47,7 @@ impl Store {
     pub fn open_run(&mut self, spec: &RunSpec<'_>) -> Result<OpenRun> {
         let found = match self.find_run(spec)? {
             Some(id) => id,
-            None => (self.insert_run(spec)?, Found::New),
+            None => (self.insert_run(spec)?, RunState::New),
         };
         let (id, found) = found;
         let lock = self.lock_run(id)?;
@@ -95,7 +95,7 @@ impl Store {
 
     /// A store holds one shard of a run, or all of it: otherwise its trials would be in two of the stores to be
     /// merged.
-    fn find_run(&self, spec: &RunSpec<'_>) -> Result<Option<(RunId, Found)>> {
+    fn find_run(&self, spec: &RunSpec<'_>) -> Result<Option<(RunId, RunState)>> {
         let sql = "SELECT id, finished_at_unix_s IS NOT NULL, shard FROM run
                    WHERE study_sha256 = ?1 AND seed = ?2 AND machine = ?3 AND only_json = ?4
                      AND raidlab_version = ?5 AND devices_json = ?6
@@ -111,9 +111,9 @@ impl Store {
         ];
         let row = self.connection.query_row(sql, identity, |row| {
             let found = if row.get(1)? {
-                Found::Finished
+                RunState::Finished
             } else {
-                Found::Unfinished
+                RunState::Unfinished
             };
             Ok((row.get(0)?, found, row.get::<_, Stored<Option<Shard>>>(2)?.0))
         });

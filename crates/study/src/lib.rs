@@ -36,5 +36,5 @@ pub use measurement::{Measured, Measurement, ProvenanceEntry, Recorded, StepEntr
 pub use median::median;
 pub use order::trial_seed;
 pub use shard::Shard;
-pub use summary::Summary;
+pub use summary::PlanSummary;
 pub use test_id::{Scope, TestId};

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 /// Size and axes of a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Summary {
+pub struct PlanSummary {
     /// Number of different stacks in the cells.
     pub stacks: usize,
     /// Number of different workloads in the cells; each value of a workload's own lists counts.
@@ -25,7 +25,7 @@ pub struct Summary {
 
 impl Plan {
     /// Computes the summary.
-    pub fn summary(&self) -> Summary {
+    pub fn summary(&self) -> PlanSummary {
         let distinct = |name: fn(&Cell) -> &str| self.cells.iter().map(name).collect::<BTreeSet<_>>().len();
         let cells = self.cells.len() as u64;
         let (fixed, varied): (Vec<_>, Vec<_>) = self.values().into_iter().partition(|(axis, values)| {
@@ -36,7 +36,7 @@ impl Plan {
                     .iter()
                     .all(|cell| cell.axes.iter().any(|(name, _)| name == axis))
         });
-        Summary {
+        PlanSummary {
             stacks: distinct(|cell| &cell.stack_label),
             workloads: distinct(|cell| &cell.workload.name),
             cells: self.cells.len(),

@@ -72,7 +72,7 @@ impl Figure {
 
 /// Source of a figure in a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place<'a> {
+pub struct FigureSource<'a> {
     /// Index of its cell in the plan.
     pub cell: usize,
     /// Absent if the cell has only one test.
@@ -84,7 +84,7 @@ pub struct Place<'a> {
 impl TableSpec {
     /// The source of the figure in a row and column; `None` if `cells` (possibly a part of the plan) has no such
     /// cell.
-    pub fn place(&self, row: usize, column: usize, cells: &[Cell]) -> Option<Place<'_>> {
+    pub fn place(&self, row: usize, column: usize, cells: &[Cell]) -> Option<FigureSource<'_>> {
         let (row, column) = (self.rows.get(row)?, self.columns.get(column)?);
         if column.not_measured.is_some() {
             return None;
@@ -101,7 +101,7 @@ impl TableSpec {
             of_cell.all(|(axis, value)| value_of(cell, axis) == Some(value))
                 && test.is_none_or(|test| cell.tests().contains(&test))
         })?;
-        Some(Place { cell, test, metric })
+        Some(FigureSource { cell, test, metric })
     }
 }
 

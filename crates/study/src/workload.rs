@@ -21,7 +21,7 @@ pub use job::IoJob;
 use job::REQUEST_BYTES;
 pub use power_cut::{POWER_CUT_TESTS, PowerCutSpec, Survivors};
 pub use server::{ServerSpec, ServerTest};
-pub use tree::{Collection, SizeSpec, TreeSpec, TreeTest};
+pub use tree::{NamedCollection, SizeSpec, TreeSpec, TreeTest};
 
 use crate::test_id::TestId;
 use serde::{Deserialize, Serialize};

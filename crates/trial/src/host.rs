@@ -1,6 +1,6 @@
 //! The workload's host: implemented by the stack that the workload uses.
 
-use stack::{ActsAndTests, Context, DiskCounters, Quiesce, Stack, Tested, Timeline};
+use stack::{ActsAndTests, Context, DiskStats, Quiesce, Stack, Tested, Timeline};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -36,7 +36,7 @@ pub struct StackHost<'a, 'c> {
 
 /// Counters of all members at one time.
 pub struct Counted {
-    members: Vec<DiskCounters>,
+    members: Vec<DiskStats>,
     at: Instant,
 }
 
@@ -44,8 +44,8 @@ pub struct Counted {
 const BUSY_TIME_MIN: Duration = Duration::from_millis(100);
 
 /// Utilisation in percent of `time`. A member that was replaced has other counters than before.
-fn busy(before: &[DiskCounters], after: &[DiskCounters], time: Duration) -> Option<DisksBusy> {
-    let percent = |(before, after): (&DiskCounters, &DiskCounters)| {
+fn busy(before: &[DiskStats], after: &[DiskStats], time: Duration) -> Option<DisksBusy> {
+    let percent = |(before, after): (&DiskStats, &DiskStats)| {
         let busy = Duration::from_millis(after.busy_ms_since(before));
         (busy.as_secs_f64() / time.as_secs_f64()).min(1.0) * 100.0
     };
@@ -134,7 +134,7 @@ impl Host for StackHost<'_, '_> {
 
     fn device_counters(&mut self) -> Result<DeviceCounters, HostError> {
         let members = stack::counters(self.stack)?;
-        let sum = |field: fn(&DiskCounters) -> u64| members.iter().map(field).sum();
+        let sum = |field: fn(&DiskStats) -> u64| members.iter().map(field).sum();
         let counters = DeviceCounters {
             reads: sum(|disk| disk.reads),
             reads_merged: sum(|disk| disk.reads_merged),
@@ -158,7 +158,7 @@ impl Host for StackHost<'_, '_> {
     }
 
     fn judge(&mut self, test: Option<&str>) {
-        let moved: Vec<DiskCounters> = match &self.counted {
+        let moved: Vec<DiskStats> = match &self.counted {
             [Some(before), Some(after)] => {
                 let pairs = after.members.iter().zip(&before.members);
                 pairs.map(|(after, before)| after.clone() - before).collect()
@@ -266,11 +266,11 @@ impl Host for StackHost<'_, '_> {
 mod tests {
     use super::*;
 
-    fn disk(busy_ms: u64) -> DiskCounters {
-        DiskCounters {
+    fn disk(busy_ms: u64) -> DiskStats {
+        DiskStats {
             busy_ms,
             reading_ms: 2 * busy_ms,
-            ..DiskCounters::default()
+            ..DiskStats::default()
         }
     }
 
@@ -284,11 +284,11 @@ mod tests {
     /// A tick for each of 100 requests of 2 ms.
     #[test]
     fn short_requests_do_not_take_a_tick_each() {
-        let after = DiskCounters {
+        let after = DiskStats {
             busy_ms: 1000,
             reading_ms: 150,
             writing_ms: 50,
-            ..DiskCounters::default()
+            ..DiskStats::default()
         };
         let found = busy(&[disk(0)], &[after], Duration::from_secs(1)).expect("a percentage");
         assert_eq!((found.mean, found.busiest), (20.0, 20.0));

@@ -1,7 +1,7 @@
 //! One trial on this machine, a lab guest or the host: set up the stack, run the workload, tear the stack down.
 //!
 //! Everything is reported as events, in order; nothing is stored here. This crate does not know whether the machine is
-//! real: [`Setting`] describes the differences.
+//! real: [`TrialSetting`] describes the differences.
 
 mod host;
 pub mod power_cut;
@@ -16,7 +16,7 @@ pub use stack::{DiskCheck, Disks, Ledger, MemoryLedger, NoDiskCheck, Stack, Tear
 pub use tools::CARRIED;
 pub use workload::{Pass, Target, WorkloadError};
 
-use stack::{Access, Context, DiskCounters, System};
+use stack::{Access, Context, DiskStats, System};
 use std::path::PathBuf;
 use std::time::Instant;
 use study::TestId;
@@ -30,7 +30,7 @@ use tools::{Tool, Tools};
 
 /// The environment of a trial.
 #[derive(Clone, Debug)]
-pub struct Setting {
+pub struct TrialSetting {
     /// The disks of every group of the study's machine.
     pub disks: Disks,
     /// Folder of the mount point; nothing is created elsewhere.
@@ -47,10 +47,10 @@ pub struct Setting {
     pub check_array: bool,
 }
 
-impl Setting {
+impl TrialSetting {
     /// The part for the stack.
-    fn of_stack(&self) -> stack::Setting<'_> {
-        stack::Setting {
+    fn of_stack(&self) -> stack::StackSetting<'_> {
+        stack::StackSetting {
             work_folder: &self.folder,
             name: &self.name,
             zeroed: self.zeroed,
@@ -70,7 +70,7 @@ pub struct Safety<'a> {
 
 /// Runs a trial and reports events to `sink`. The last event is `Done`, or `Failed`. Every act that changes the
 /// machine is in the ledger before it is done.
-pub fn run(trial: &Trial, setting: &Setting, safety: Safety<'_>, sink: &mut dyn FnMut(Event)) {
+pub fn run(trial: &Trial, setting: &TrialSetting, safety: Safety<'_>, sink: &mut dyn FnMut(Event)) {
     let began = Instant::now();
     match run_steps(trial, setting, safety, began, sink) {
         Ok(()) => sink(Event::Done {
@@ -81,7 +81,7 @@ pub fn run(trial: &Trial, setting: &Setting, safety: Safety<'_>, sink: &mut dyn 
 }
 
 /// The dry run of a trial: the commands for its stack.
-pub fn dry_run(trial: &Trial, setting: &Setting, on: DryRunOn) -> Result<DryRun, Failure> {
+pub fn dry_run(trial: &Trial, setting: &TrialSetting, on: DryRunOn) -> Result<DryRun, Failure> {
     let failed = |message: String| Failure {
         step: "dry run".to_owned(),
         message,
@@ -113,7 +113,7 @@ pub fn tools_needed(trial: &Trial, teardown: Teardown) -> Vec<Tool> {
 
 fn run_steps(
     trial: &Trial,
-    setting: &Setting,
+    setting: &TrialSetting,
     safety: Safety<'_>,
     began: Instant,
     sink: &mut dyn FnMut(Event),
@@ -136,7 +136,7 @@ fn run_steps(
 /// Sets up a stack on a machine that ends with it, calls `act` with it, and tears it down.
 pub fn with_stack_up(
     spec: &StackSpec,
-    setting: &Setting,
+    setting: &TrialSetting,
     sink: &mut dyn FnMut(Event),
     act: &mut dyn FnMut(&Stack),
 ) -> Result<(), Failure> {
@@ -154,7 +154,7 @@ pub fn with_stack_up(
 fn with_stack(
     spec: &StackSpec,
     tools: &[Tool],
-    setting: &Setting,
+    setting: &TrialSetting,
     safety: Safety<'_>,
     began: Instant,
     mut sink: &mut dyn FnMut(Event),
@@ -262,7 +262,7 @@ fn work(trial: &Trial, stack: &Stack, context: &mut Context<'_>) -> Result<bool,
 }
 
 /// I/O of one member disk during the workload, including preparation.
-fn report_member(disk: DiskCounters, context: &mut Context<'_>) {
+fn report_member(disk: DiskStats, context: &mut Context<'_>) {
     let figures = [
         (Metric::MemberReads, disk.reads),
         (Metric::MemberWrites, disk.writes),

@@ -1,6 +1,6 @@
 //! After a power cut: restarts the stack and checks what survived.
 
-use crate::{MemoryLedger, NoDiskCheck, Setting};
+use crate::{MemoryLedger, NoDiskCheck, TrialSetting};
 use serde::{Deserialize, Serialize};
 use stack::{Access, Cause, Context, Recovered, Restart, System};
 use std::collections::BTreeSet;
@@ -23,7 +23,7 @@ pub struct Cut {
 
 /// Result of the check after a power cut.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Verdict {
+pub struct StateVerdict {
     /// Why the array did not start, or the filesystem was not mounted.
     pub not_mountable: Option<String>,
     pub violations: Vec<Violation>,
@@ -36,7 +36,7 @@ pub struct Verdict {
     pub guest_died: Option<String>,
 }
 
-impl Verdict {
+impl StateVerdict {
     pub fn has(&self, kind: ViolationKind) -> bool {
         self.violations.iter().any(|violation| violation.kind == kind)
     }
@@ -71,7 +71,7 @@ impl Verdict {
 /// A verdict, and the state of the machine afterwards.
 #[derive(Debug)]
 pub struct Judgement {
-    pub verdict: Verdict,
+    pub verdict: StateVerdict,
     /// Nothing of the stack is left: no mounted filesystem, no array.
     pub is_clean: bool,
 }
@@ -82,7 +82,7 @@ pub struct Judgement {
 /// If it cannot be checked. A stack that does not start is a verdict.
 pub fn judge(
     trial: &Trial,
-    setting: &Setting,
+    setting: &TrialSetting,
     cut: Cut,
     sink: &mut dyn FnMut(Event),
 ) -> Result<Judgement, Failure> {
@@ -110,7 +110,7 @@ pub fn judge(
     let operations = Operations::draw(trial.seed, spec);
     let mut judge = Judge {
         history: History::new(&operations, cut.log),
-        verdict: Verdict::default(),
+        verdict: StateVerdict::default(),
     };
     let restart = Restart {
         missing: spec.missing_member.then_some(member),
@@ -131,7 +131,7 @@ pub fn judge(
 
 struct Judge {
     history: History,
-    verdict: Verdict,
+    verdict: StateVerdict,
 }
 
 impl Judge {

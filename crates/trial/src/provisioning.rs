@@ -1,7 +1,7 @@
 //! Checks, on a machine that ends afterwards, that the dry run lists the same commands as the real run, and that a
 //! failure of any act of provisioning leaves nothing behind.
 
-use crate::Setting;
+use crate::TrialSetting;
 use stack::{
     Access, Command, Context, DryRunOn, Executor, FailAt, Listed, MemoryLedger, Moment, NoDiskCheck, Stack,
     StackError, System,
@@ -22,7 +22,7 @@ const ACTS_MAX: u32 = 200;
 /// time: `failed.before` and `failed.after` list the acts whose failure left nothing behind.
 pub fn compare_and_fail(
     spec: &StackSpec,
-    setting: &Setting,
+    setting: &TrialSetting,
     failures: bool,
     sink: &mut dyn FnMut(Event),
 ) -> Result<(), Failure> {
@@ -98,7 +98,7 @@ fn report(key: &str, commands: &[Command], sink: &mut dyn FnMut(Event)) {
 /// A stack that is set up repeatedly.
 struct Trying<'s> {
     spec: &'s StackSpec,
-    setting: &'s Setting,
+    setting: &'s TrialSetting,
     ledger: MemoryLedger,
 }
 
@@ -158,7 +158,7 @@ struct Remains {
 }
 
 impl Remains {
-    fn of(setting: &Setting, tools: &mut Tools) -> Result<Remains, String> {
+    fn of(setting: &TrialSetting, tools: &mut Tools) -> Result<Remains, String> {
         let mut remains = Remains {
             signatures: BTreeMap::new(),
             settings: BTreeMap::new(),

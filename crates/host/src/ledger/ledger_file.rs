@@ -5,7 +5,7 @@ use crate::device::device_number::DeviceNumber;
 use crate::device::disk::Disk;
 use crate::device::identity::Identity;
 use crate::device::sysfs;
-use crate::ledger::undo::Undo;
+use crate::ledger::undo::HostUndo;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -58,12 +58,12 @@ enum Line {
     Session(Header),
     Intend {
         entry: u64,
-        undo: Undo,
+        undo: HostUndo,
     },
     /// Identity of the object that the act made, once known.
     Made {
         entry: u64,
-        undo: Undo,
+        undo: HostUndo,
     },
     /// The signatures that distinguish what it made from others of the same type.
     Identified {
@@ -79,7 +79,7 @@ enum Line {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Open {
     pub(crate) entry: u64,
-    pub(crate) undo: Undo,
+    pub(crate) undo: HostUndo,
     /// The signatures of its device after the act.
     pub(crate) identity: Option<String>,
 }
@@ -188,7 +188,7 @@ impl DiskLedger {
     }
 
     /// Called before an act.
-    pub(crate) fn intend(&mut self, undo: &Undo) -> io::Result<u64> {
+    pub(crate) fn intend(&mut self, undo: &HostUndo) -> io::Result<u64> {
         let entry = self.last_entry + 1;
         self.append(&Line::Intend {
             entry,
@@ -199,7 +199,7 @@ impl DiskLedger {
     }
 
     /// Called after an act, when it is known what it made.
-    pub(crate) fn made(&mut self, entry: u64, undo: &Undo) -> io::Result<()> {
+    pub(crate) fn made(&mut self, entry: u64, undo: &HostUndo) -> io::Result<()> {
         self.append(&Line::Made {
             entry,
             undo: undo.clone(),
@@ -251,8 +251,8 @@ mod tests {
         }
     }
 
-    fn folder(name: &str) -> Undo {
-        Undo::Folder { path: name.into() }
+    fn folder(name: &str) -> HostUndo {
+        HostUndo::Folder { path: name.into() }
     }
 
     fn begun() -> (tempfile::NamedTempFile, DiskLedger) {

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 /// The undo of an act.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Undo {
+pub enum HostUndo {
     /// An act of provisioning.
     Stack(stack::Undo),
     /// A file is detached from its loop device.
@@ -27,7 +27,7 @@ pub struct Inode {
     pub number: u64,
 }
 
-impl fmt::Display for Undo {
+impl fmt::Display for HostUndo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Stack(undo) => undo.fmt(f),

@@ -1,7 +1,7 @@
 //! Control groups, version 1 or 2. They are used to kill all processes of a trial and to limit its memory.
 
 use crate::ledger::ledger_file::DiskLedger;
-use crate::ledger::undo::Undo;
+use crate::ledger::undo::HostUndo;
 use rustix::process::{Pid, Signal};
 use std::fs;
 use std::io;
@@ -39,7 +39,7 @@ fn make(root: &Path, name: &str, ledger: &mut DiskLedger) -> Result<PathBuf, Str
         return Ok(group);
     }
     ledger
-        .intend(&Undo::Cgroup { path: group.clone() })
+        .intend(&HostUndo::Cgroup { path: group.clone() })
         .map_err(|error| format!("could not write the ledger: {error}"))?;
     fs::create_dir(&group).map_err(|error| format!("could not make {}: {error}", group.display()))?;
     Ok(group)

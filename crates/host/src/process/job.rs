@@ -3,14 +3,14 @@
 use crate::device::disk::Disk;
 use crate::ledger::ledger_file::{ClaimedDisk, DiskLedger};
 use crate::ledger::run_devices::RunDevices;
-use crate::ledger::undo::Undo;
+use crate::ledger::undo::HostUndo;
 use crate::observe::environment;
 use crate::observe::load::Load;
 use crate::process::cgroup;
 use crate::process::loops;
 use crate::process::roll_back::{self, Outcome};
 use crate::process::trial_ledger::TrialLedger;
-use crate::safety::claim::{Handed, Held};
+use crate::safety::claim::{Handed, HeldDisk};
 use crate::safety::refusal::JUDGING;
 use crate::safety::write_check::TrialCheck;
 use serde::{Deserialize, Serialize};
@@ -26,7 +26,7 @@ use study::event::{Event, Failure, Guard};
 use study::plan::Trial;
 use study::stack::Level;
 use tools::{Tool, Tools};
-use trial::{Safety, Setting, Teardown};
+use trial::{Safety, Teardown, TrialSetting};
 
 /// The job, passed as JSON.
 #[derive(Debug, Serialize, Deserialize)]
@@ -211,7 +211,7 @@ fn run_trial(job: &TrialJob, handed: Vec<Handed>, claims: Vec<ClaimedDisk>, ledg
         Ok(disks) => disks,
         Err(error) => return failed("look at disks", error.to_string()),
     };
-    let setting = Setting {
+    let setting = TrialSetting {
         disks,
         folder: job.folder.clone(),
         name: job.name.clone(),
@@ -265,7 +265,7 @@ fn ours() -> Vec<u32> {
 
 /// The nodes of the trial's disks, after each was judged again. Then the programs that build the stack can open them;
 /// [`TrialCheck`] judges each for the last time before it is written to.
-fn judged(held: &mut [Held], count: usize, tools: &Tools) -> Result<Vec<PathBuf>, String> {
+fn judged(held: &mut [HeldDisk], count: usize, tools: &Tools) -> Result<Vec<PathBuf>, String> {
     let disks = held
         .get_mut(..count)
         .ok_or("there are fewer disks than the trial needs")?;
@@ -273,7 +273,7 @@ fn judged(held: &mut [Held], count: usize, tools: &Tools) -> Result<Vec<PathBuf>
     for disk in &*disks {
         disk.judge(tools, &ours, &[])?;
     }
-    disks.iter_mut().for_each(Held::release);
+    disks.iter_mut().for_each(HeldDisk::release);
     Ok(disks.iter().map(|disk| disk.identity().node.clone()).collect())
 }
 
@@ -327,7 +327,7 @@ fn attach(disks: &LoopDisks, name: &str, ledger: &mut DiskLedger) -> Result<Vec<
     let tools = Tools::find(&[Tool::Losetup]).map_err(|missing| missing.to_string())?;
     let folder = disks.folder_of(name);
     ledger
-        .intend(&Undo::Folder { path: folder.clone() })
+        .intend(&HostUndo::Folder { path: folder.clone() })
         .map_err(|error| format!("could not write the ledger: {error}"))?;
     fs::DirBuilder::new()
         .mode(0o700)

@@ -3,7 +3,7 @@
 use crate::device::loop_status::{Backing, Loop};
 use crate::device::sysfs;
 use crate::ledger::ledger_file::DiskLedger;
-use crate::ledger::undo::{Inode, Undo};
+use crate::ledger::undo::{HostUndo, Inode};
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
@@ -22,7 +22,7 @@ pub(crate) fn attach(
 ) -> Result<PathBuf, String> {
     make(file, bytes, ledger).map_err(|error| format!("could not make {}: {error}", file.display()))?;
     ledger
-        .intend(&Undo::Loop { file: file.to_owned() })
+        .intend(&HostUndo::Loop { file: file.to_owned() })
         .map_err(|error| format!("could not write the ledger: {error}"))?;
     let call = attaching(file);
     let printed = tools.run(&call, recorder).map_err(|error| error.to_string())?.stdout;
@@ -35,7 +35,7 @@ pub(crate) fn attach(
 
 /// Once the file exists, its inode is recorded in the ledger.
 fn make(path: &Path, bytes: u64, ledger: &mut DiskLedger) -> io::Result<()> {
-    let undo = |made: Option<Inode>| Undo::File {
+    let undo = |made: Option<Inode>| HostUndo::File {
         path: path.to_owned(),
         made,
     };

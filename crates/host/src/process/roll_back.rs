@@ -9,7 +9,7 @@ use crate::device::sysfs;
 use crate::ledger::ledger_file::boot_id;
 use crate::ledger::ledger_file::{ClaimedDisk, Contents, DiskLedger, Header, Open};
 use crate::ledger::run_devices::RunDevices;
-use crate::ledger::undo::Undo;
+use crate::ledger::undo::HostUndo;
 use crate::process::cgroup;
 use crate::process::loops;
 use crate::process::trial_ledger::carrier;
@@ -41,7 +41,7 @@ pub(crate) fn roll_back(
     let mut tools = Tools::find(&present).map_err(io::Error::other)?;
     // Running processes still use the objects to be removed.
     for open in &contents.open {
-        if let Undo::Cgroup { path } = &open.undo {
+        if let HostUndo::Cgroup { path } = &open.undo {
             cgroup::end_all(path);
         }
     }
@@ -67,13 +67,13 @@ pub(crate) fn roll_back(
 
 /// Rolls back an act, or as much of it as was done.
 fn undo(
-    act: &Undo,
+    act: &HostUndo,
     devices: &RunDevices,
     tools: &mut Tools,
     recorder: &mut dyn Recorder,
 ) -> Result<Outcome, String> {
     match act {
-        Undo::Stack(act) => {
+        HostUndo::Stack(act) => {
             let mut access = stack::Access {
                 executor: &mut stack::System::new(tools),
                 recorder,
@@ -84,15 +84,15 @@ fn undo(
                 stack::Undoing::Left(why) => Ok(Outcome::Left(why)),
             };
         }
-        Undo::Loop { file } => loops::detach(file, tools, recorder)?,
-        Undo::File { path, made } => {
+        HostUndo::Loop { file } => loops::detach(file, tools, recorder)?,
+        HostUndo::File { path, made } => {
             if !loops::remove(path, *made)? {
                 let words = format!("{} was replaced by another file and is not removed", path.display());
                 return Ok(Outcome::Left(words));
             }
         }
-        Undo::Folder { path } => return remove_folder(path),
-        Undo::Cgroup { path } => cgroup::remove(path)?,
+        HostUndo::Folder { path } => return remove_folder(path),
+        HostUndo::Cgroup { path } => cgroup::remove(path)?,
     }
     Ok(Outcome::Undone)
 }
@@ -111,7 +111,7 @@ fn remove_folder(path: &Path) -> Result<Outcome, String> {
 /// The present state of an act.
 #[derive(Debug, PartialEq, Eq)]
 enum Now {
-    Act(Undo),
+    Act(HostUndo),
     /// The object did not survive a reboot.
     Gone,
     /// It names something that does not belong to the run; the reason why it is left.
@@ -145,7 +145,7 @@ struct Known {
 
 /// The node of the array that runs under this UUID (`md/uuid`, since Linux 5.10), if it is another one.
 fn assembled_elsewhere(open: &Open) -> Option<(PathBuf, PathBuf)> {
-    let Undo::Stack(stack::Undo::Array { node, uuid, .. }) = &open.undo else {
+    let HostUndo::Stack(stack::Undo::Array { node, uuid, .. }) = &open.undo else {
         return None;
     };
     let digits = |text: &str| text.chars().filter(char::is_ascii_hexdigit).collect::<String>();
@@ -173,7 +173,7 @@ impl Known {
             (claim, node)
         };
         let files = open.iter().filter_map(|open| match &open.undo {
-            Undo::Loop { file } => Some(file.clone()),
+            HostUndo::Loop { file } => Some(file.clone()),
             _ => None,
         });
         Known {
@@ -188,8 +188,8 @@ impl Known {
     }
 
     /// The act with the current nodes of its disks.
-    fn as_they_are_now(&self, act: Undo) -> Result<Now, String> {
-        let Undo::Stack(of_stack) = &act else {
+    fn as_they_are_now(&self, act: HostUndo) -> Result<Now, String> {
+        let HostUndo::Stack(of_stack) = &act else {
             return Ok(Now::Act(act));
         };
         let is_attribute = matches!(of_stack, stack::Undo::Attribute { .. });
@@ -208,7 +208,7 @@ impl Known {
         self.rename(&mut value)?;
         // An array is identified by its UUID, whatever its number.
         let devices = match &act {
-            Undo::Stack(stack::Undo::Array { .. }) => &value["stack"]["members"],
+            HostUndo::Stack(stack::Undo::Array { .. }) => &value["stack"]["members"],
             _ => &value,
         };
         if let Some(other) = self.foreign(devices) {
@@ -256,8 +256,8 @@ impl Known {
 
     /// Why the contents of a device may have been made by others since; none if they are those of the run, or gone. Not
     /// checked for files of the run.
-    fn is_another(&self, act: &Undo, identity: Option<&str>, tools: &Tools) -> Result<Option<String>, String> {
-        let Undo::Stack(act) = act else { return Ok(None) };
+    fn is_another(&self, act: &HostUndo, identity: Option<&str>, tools: &Tools) -> Result<Option<String>, String> {
+        let HostUndo::Stack(act) = act else { return Ok(None) };
         let Some(device) = carrier(act).filter(|device| device.exists() && !self.devices.is_on_own_files(device))
         else {
             return Ok(None);
@@ -350,8 +350,8 @@ mod tests {
         }
     }
 
-    fn array(members: &[&str]) -> Undo {
-        Undo::Stack(stack::Undo::Array {
+    fn array(members: &[&str]) -> HostUndo {
+        HostUndo::Stack(stack::Undo::Array {
             node: "/dev/md100".into(),
             uuid: "u".into(),
             members: members.iter().map(PathBuf::from).collect(),
@@ -378,7 +378,7 @@ mod tests {
         let act = |same_boot| known(same_boot, Vec::new()).as_they_are_now(array(&["/dev/gone"]));
         assert_eq!(act(false), Ok(Now::Gone));
         assert_eq!(act(true), Ok(Now::Act(array(&["/dev/gone"]))));
-        let folder = Undo::Folder { path: "/x".into() };
+        let folder = HostUndo::Folder { path: "/x".into() };
         let now = known(false, Vec::new()).as_they_are_now(folder.clone());
         assert_eq!(now, Ok(Now::Act(folder)));
     }
@@ -386,7 +386,7 @@ mod tests {
     #[test]
     fn an_attribute_is_one_that_studies_set_and_expires_with_the_boot() {
         let set = |same_boot, path: &str, value: &str| {
-            let act = Undo::Stack(stack::Undo::Attribute {
+            let act = HostUndo::Stack(stack::Undo::Attribute {
                 path: path.into(),
                 value: value.to_owned(),
             });
@@ -407,7 +407,7 @@ mod tests {
 
     #[test]
     fn a_device_that_is_there_and_not_of_the_run_is_left() {
-        let null = Undo::Stack(stack::Undo::Signatures {
+        let null = HostUndo::Stack(stack::Undo::Signatures {
             device: "/dev/null".into(),
             types: "ext4".to_owned(),
         });
@@ -423,7 +423,7 @@ mod tests {
         let mut tools = Tools::find(&[]).expect("nothing is wanted");
         let made = Some(crate::ledger::undo::Inode { device: 0, number: 0 });
         for made in [made, None] {
-            let act = Undo::File {
+            let act = HostUndo::File {
                 path: path.clone(),
                 made,
             };

@@ -2,12 +2,12 @@
 
 use crate::device::identity::Identity;
 use crate::ledger::ledger_file::{ClaimedDisk, DiskLedger, Header, VERSION, boot_id};
+use crate::ledger::ledger_folder::{LedgerFolder, Leftover};
 use crate::ledger::leftovers;
-use crate::ledger::state::{Leftover, State};
 use crate::observe::kernel_log::KernelLog;
 use crate::process::job::{HostJob, RollBackLine, TestDisks, TrialJob};
 use crate::process::running::{EndedProcess, HungProcess, Running};
-use crate::safety::claim::{self, Held};
+use crate::safety::claim::{self, HeldDisk};
 use crate::safety::refusal::JUDGING;
 use crate::safety::select::Chosen;
 use crate::safety::usage::is_held;
@@ -65,7 +65,7 @@ pub struct Session {
     path: PathBuf,
     /// Locked as long as this process, or one that inherited it, runs.
     ledger: File,
-    disks: Mutex<Vec<Held>>,
+    disks: Mutex<Vec<HeldDisk>>,
     /// Why the disks must not be written to any more.
     lost: Mutex<Option<String>>,
 }
@@ -105,7 +105,7 @@ impl Session {
     /// Claims judged disks and starts a ledger, under the lock. `lock` is called repeatedly while it waits, and once it
     /// has the lock. Released signatures are erased, so that they do not reappear when the disks are free again.
     pub fn begin(
-        state: &State,
+        state: &LedgerFolder,
         chosen: &[Chosen],
         command: String,
         lock: &mut dyn FnMut(Lock),
@@ -180,7 +180,7 @@ impl Session {
         tick: &mut dyn FnMut(),
     ) -> io::Result<EndedProcess> {
         let mut disks = locked(&self.disks);
-        let handed: Option<Vec<_>> = disks.iter().map(Held::handed).collect();
+        let handed: Option<Vec<_>> = disks.iter().map(HeldDisk::handed).collect();
         let handed = handed.ok_or_else(|| io::Error::other("a disk is not claimed"))?;
         for disk in &*disks {
             // From now on the contents change.
@@ -198,11 +198,11 @@ impl Session {
         })
         .map_err(io::Error::other)?;
         // From then on the process has the disks exclusively.
-        let mut handed_over = || disks.iter_mut().for_each(Held::release);
+        let mut handed_over = || disks.iter_mut().for_each(HeldDisk::release);
         let running = Running::start(&self.ledger, &files, &job, &mut handed_over)?;
         let ended = running.watch(limits, Some(stop), log, line, tick);
         // The process that held a member removed by an act has exited.
-        let is_free = |disk: &&Held| !is_held(&disk.identity().node);
+        let is_free = |disk: &&HeldDisk| !is_held(&disk.identity().node);
         if ended.end != ProcessEnd::Exited
             && let Some(disk) = disks.iter().take(used).find(is_free)
         {
@@ -244,7 +244,7 @@ impl Session {
     pub fn into_check(self) -> io::Result<TrialCheck> {
         fs::remove_file(&self.path)?;
         let mut disks = self.disks.into_inner().unwrap_or_else(PoisonError::into_inner);
-        disks.iter_mut().for_each(Held::release);
+        disks.iter_mut().for_each(HeldDisk::release);
         TrialCheck::of(disks, &[std::process::id()])
     }
 
@@ -265,14 +265,14 @@ impl Session {
 }
 
 /// Holds and judges all disks; or returns all reasons against it.
-fn take(chosen: &[Chosen]) -> Result<Vec<Held>, Vec<String>> {
+fn take(chosen: &[Chosen]) -> Result<Vec<HeldDisk>, Vec<String>> {
     if chosen.is_empty() {
         return Ok(Vec::new());
     }
     let tools = Tools::find(&JUDGING).map_err(|missing| vec![missing.to_string()])?;
     let (mut held, mut against) = (Vec::new(), Vec::new());
     for one in chosen {
-        let taken = Held::take(&one.identity, &one.fingerprint)
+        let taken = HeldDisk::take(&one.identity, &one.fingerprint)
             .and_then(|disk| disk.judge(&tools, &[std::process::id()], &one.given_up).map(|()| disk));
         match taken {
             Ok(disk) => held.push(disk),
@@ -286,7 +286,7 @@ fn take(chosen: &[Chosen]) -> Result<Vec<Held>, Vec<String>> {
 }
 
 /// Erases released signatures while the disk is open exclusively; wipefs must not try to open it exclusively.
-fn clear(chosen: &[Chosen], disks: &mut [Held]) -> Result<(), String> {
+fn clear(chosen: &[Chosen], disks: &mut [HeldDisk]) -> Result<(), String> {
     if chosen.iter().all(|chosen| chosen.given_up.is_empty()) {
         return Ok(());
     }

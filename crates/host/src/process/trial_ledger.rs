@@ -1,7 +1,7 @@
 //! The ledger of a trial: everything made on a disk is identified as soon as it exists, so that only that is undone.
 
 use crate::ledger::ledger_file::DiskLedger;
-use crate::ledger::undo::Undo;
+use crate::ledger::undo::HostUndo;
 use crate::safety::signature;
 use std::io;
 use std::path::PathBuf;
@@ -30,7 +30,7 @@ pub(crate) fn carrier(undo: &stack::Undo) -> Option<&PathBuf> {
 
 impl stack::Ledger for TrialLedger<'_> {
     fn intend(&mut self, undo: &stack::Undo) -> io::Result<u64> {
-        self.ledger.intend(&Undo::Stack(undo.clone()))
+        self.ledger.intend(&HostUndo::Stack(undo.clone()))
     }
 
     fn made(&mut self, entry: u64, undo: &stack::Undo) -> io::Result<()> {

@@ -22,7 +22,7 @@ const BLKRRPART: libc::Ioctl = 0x125F;
 
 /// A disk of the run.
 #[derive(Debug)]
-pub struct Held {
+pub struct HeldDisk {
     identity: Identity,
     /// While it is open, the kernel gives the number and name to no other disk.
     pin: File,
@@ -40,11 +40,11 @@ pub(crate) struct Handed {
     claim: RawFd,
 }
 
-impl Held {
+impl HeldDisk {
     /// Holds a disk that was judged, if it is still the same, still attached, and not in use.
-    pub(crate) fn take(identity: &Identity, left: &Fingerprint) -> Result<Held, String> {
+    pub(crate) fn take(identity: &Identity, left: &Fingerprint) -> Result<HeldDisk, String> {
         let pin = open(&identity.node, OFlags::empty())?;
-        let held = Held {
+        let held = HeldDisk {
             claim: None,
             identity: identity.clone(),
             left: left.clone(),
@@ -144,8 +144,8 @@ impl Held {
     }
 
     /// The same disk for another thread, not held exclusively.
-    pub(crate) fn shared(&self) -> io::Result<Held> {
-        Ok(Held {
+    pub(crate) fn shared(&self) -> io::Result<HeldDisk> {
+        Ok(HeldDisk {
             identity: self.identity.clone(),
             pin: self.pin.try_clone()?,
             claim: None,
@@ -171,7 +171,7 @@ impl Handed {
     }
 
     /// Called in the child process.
-    pub(crate) fn held(self) -> Result<Held, String> {
+    pub(crate) fn held(self) -> Result<HeldDisk, String> {
         let mut files = self.files().into_iter().map(|number| {
             // SAFETY: only queries a file descriptor.
             if number <= 2 || unsafe { libc::fcntl(number, libc::F_SETFD, libc::FD_CLOEXEC) } < 0 {
@@ -186,7 +186,7 @@ impl Handed {
                 .unwrap_or_else(|| Err("a descriptor of a disk is missing".to_owned()))
         };
         let (pin, claim) = (next()?, next()?);
-        Ok(Held {
+        Ok(HeldDisk {
             identity: self.identity,
             pin,
             claim: Some(claim),
@@ -198,7 +198,7 @@ impl Handed {
 /// Records the contents of a disk that the kernel held for a run until now.
 pub(crate) fn note_what_is_left(identity: &Identity) -> Result<(), String> {
     let none = Fingerprint::new();
-    let mut held = Held::take(identity, &none)?;
+    let mut held = HeldDisk::take(identity, &none)?;
     let tools = Tools::find(&JUDGING).map_err(|missing| missing.to_string())?;
     held.judge_what_is_left(&tools, &[std::process::id()])?;
     leftovers::note(identity, held.left()).map_err(|error| error.to_string())

@@ -12,7 +12,7 @@ use tools::Tools;
 
 /// The disks that the user named, and the study's requirements.
 #[derive(Clone, Debug)]
-pub struct Wanted<'a> {
+pub struct WantedDisks<'a> {
     pub devices: &'a [PathBuf],
     /// Serial numbers of disks whose signatures may be destroyed.
     pub destroy: &'a [String],
@@ -45,7 +45,7 @@ impl fmt::Display for Refused {
 }
 
 /// Accepts disks that are not in use, blank or released, large enough and named only once. Only reads.
-pub fn choose(wanted: &Wanted<'_>, tools: &Tools) -> Result<Vec<Chosen>, Refused> {
+pub fn choose(wanted: &WantedDisks<'_>, tools: &Tools) -> Result<Vec<Chosen>, Refused> {
     let mut named: Vec<Disk> = Vec::new();
     let mut chosen: Vec<Chosen> = Vec::new();
     let mut reasons = Vec::new();
@@ -103,7 +103,7 @@ fn disks(count: usize) -> String {
 }
 
 /// The contents that will be lost, or the reasons against it.
-fn judge(disk: &Disk, wanted: &Wanted<'_>, tools: &Tools) -> Result<Chosen, Vec<String>> {
+fn judge(disk: &Disk, wanted: &WantedDisks<'_>, tools: &Tools) -> Result<Chosen, Vec<String>> {
     let identity = Identity::of(disk);
     let Judgement {
         obstacles: mut found,
@@ -157,7 +157,7 @@ fn look(disk: &Disk, tools: &Tools) -> Judgement {
 }
 
 /// A serial number of no named disk is a typing error or means another disk.
-fn unknown_serials(wanted: &Wanted<'_>, named: &[Disk]) -> Vec<String> {
+fn unknown_serials(wanted: &WantedDisks<'_>, named: &[Disk]) -> Vec<String> {
     let known: Vec<&str> = named.iter().map(Disk::handle).collect();
     wanted
         .destroy

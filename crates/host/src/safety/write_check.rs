@@ -3,7 +3,7 @@
 use crate::device::device_number::DeviceNumber;
 use crate::ledger::ledger_file::ClaimedDisk;
 use crate::ledger::run_devices::RunDevices;
-use crate::safety::claim::{self, Held};
+use crate::safety::claim::{self, HeldDisk};
 use crate::safety::refusal::JUDGING;
 use crate::safety::signature::{self, Signature};
 use rustix::fs::OFlags;
@@ -19,7 +19,7 @@ use tools::Tools;
 /// last judged and nobody else uses it.
 #[derive(Debug)]
 pub struct TrialCheck {
-    pub(crate) disks: Vec<Held>,
+    pub(crate) disks: Vec<HeldDisk>,
     pub(crate) devices: RunDevices,
     pub(crate) tools: Tools,
     /// The processes of the run.
@@ -79,7 +79,7 @@ impl stack::DiskCheck for TrialCheck {
     }
 
     fn for_acts(&self) -> Result<Box<dyn stack::DiskCheck + Send>, String> {
-        let disks = self.disks.iter().map(Held::shared).collect::<io::Result<Vec<_>>>();
+        let disks = self.disks.iter().map(HeldDisk::shared).collect::<io::Result<Vec<_>>>();
         Ok(Box::new(Self {
             disks: disks.map_err(|error| format!("cannot hold a disk a second time: {error}"))?,
             devices: self.devices.clone(),
@@ -94,8 +94,8 @@ impl stack::DiskCheck for TrialCheck {
 
 impl TrialCheck {
     /// A check for these disks; no others may be written to.
-    pub(crate) fn of(disks: Vec<Held>, ours: &[u32]) -> io::Result<TrialCheck> {
-        let claims = disks.iter().map(Held::check).collect::<Result<Vec<_>, _>>();
+    pub(crate) fn of(disks: Vec<HeldDisk>, ours: &[u32]) -> io::Result<TrialCheck> {
+        let claims = disks.iter().map(HeldDisk::check).collect::<Result<Vec<_>, _>>();
         let claims = claims.map_err(io::Error::other)?;
         Ok(TrialCheck {
             devices: RunDevices {

@@ -13,20 +13,20 @@ const SECTOR_BYTES: u64 = 512;
 
 /// Operation of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Op {
+pub enum TraceOp {
     Read,
     Write,
     Flush,
     Discard,
 }
 
-impl Op {
+impl TraceOp {
     pub const fn name(self) -> &'static str {
         match self {
-            Op::Read => "read",
-            Op::Write => "write",
-            Op::Flush => "flush",
-            Op::Discard => "discard",
+            TraceOp::Read => "read",
+            TraceOp::Write => "write",
+            TraceOp::Flush => "flush",
+            TraceOp::Discard => "discard",
         }
     }
 }
@@ -40,7 +40,7 @@ pub struct Record {
     pub sectors: u32,
     /// Index of the disk; 0 is /dev/vda.
     pub disk: u8,
-    pub op: Op,
+    pub op: TraceOp,
     /// Forced unit access: a write that is on the medium when it completes.
     pub fua: bool,
     /// 0: success. 1: medium error. 2: no response. 3: past the end of the disk.
@@ -85,10 +85,10 @@ impl Record {
             sectors: u32::from_le_bytes(bytes.get(24..28)?.try_into().ok()?),
             disk: bytes[28],
             op: match bytes[29] {
-                0 => Op::Read,
-                1 => Op::Write,
-                2 => Op::Flush,
-                3 => Op::Discard,
+                0 => TraceOp::Read,
+                1 => TraceOp::Write,
+                2 => TraceOp::Flush,
+                3 => TraceOp::Discard,
                 _ => return None,
             },
             fua: bytes[30] == 1,
@@ -101,11 +101,11 @@ impl Record {
     /// blkparse's RWBS column.
     fn rwbs(&self) -> &'static str {
         match (self.op, self.fua) {
-            (Op::Read, _) => "R",
-            (Op::Write, false) => "W",
-            (Op::Write, true) => "WF",
-            (Op::Flush, _) => "F",
-            (Op::Discard, _) => "D",
+            (TraceOp::Read, _) => "R",
+            (TraceOp::Write, false) => "W",
+            (TraceOp::Write, true) => "WF",
+            (TraceOp::Flush, _) => "F",
+            (TraceOp::Discard, _) => "D",
         }
     }
 }
@@ -165,7 +165,7 @@ fn blkparse(records: &[Record], out: &mut dyn Write) -> io::Result<()> {
             0,
             record.rwbs()
         )?;
-        if record.op != Op::Flush {
+        if record.op != TraceOp::Flush {
             write!(out, "{} + {} ", record.sector, record.sectors)?;
         }
         match is_issue {
@@ -200,10 +200,10 @@ fn fio(records: &[Record], out: &mut dyn Write) -> io::Result<()> {
         }
         let (offset, length) = (record.sector * SECTOR_BYTES, u64::from(record.sectors) * SECTOR_BYTES);
         match record.op {
-            Op::Read => writeln!(out, "{name} read {offset} {length}")?,
-            Op::Write => writeln!(out, "{name} write {offset} {length}")?,
-            Op::Discard => writeln!(out, "{name} trim {offset} {length}")?,
-            Op::Flush => writeln!(out, "{name} sync 0 0")?,
+            TraceOp::Read => writeln!(out, "{name} read {offset} {length}")?,
+            TraceOp::Write => writeln!(out, "{name} write {offset} {length}")?,
+            TraceOp::Discard => writeln!(out, "{name} trim {offset} {length}")?,
+            TraceOp::Flush => writeln!(out, "{name} sync 0 0")?,
         }
     }
     for disk in &disks {

@@ -23,7 +23,7 @@ pub(super) const SPILL: i32 = 104;
 /// They cost as much memory as the distinct 4 KiB blocks that were written, and are freed with this value and the
 /// last guest that uses them.
 #[derive(Debug)]
-pub struct Contents {
+pub struct DiskContents {
     /// Block data, as many segments as the budget allows.
     memory: OwnedFd,
     /// Block data beyond the budget.
@@ -34,7 +34,7 @@ pub struct Contents {
     used: AtomicBool,
 }
 
-impl Contents {
+impl DiskContents {
     /// Zeros. Data beyond `memory_budget_bytes` goes to an unnamed file in `folder`.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! The open files with which a guest starts, under the numbers of `kernel/driver/raidlab.h`.
 
-use super::contents::{Contents, SPILL};
+use super::contents::{DiskContents, SPILL};
 use super::memory_file::{Ends, memory, sized};
 use super::{Config, StartError, StatesUse, starting};
 use rustix::mm::{MapFlags, ProtFlags};
@@ -60,7 +60,7 @@ impl Files {
         numbered.extend(match (&config.states, config.contents) {
             (Some(StatesUse::Keep(states, _) | StatesUse::Take(states)), _) => states.ends()?,
             (None, Some(contents)) => contents.ends()?,
-            (None, None) => Contents::new(config.memory_budget_bytes, config.folder)?.ends_of_one_guest(),
+            (None, None) => DiskContents::new(config.memory_budget_bytes, config.folder)?.ends_of_one_guest(),
         });
         numbered.extend(config.init.ends()?);
         if let Some(root) = config.root {

@@ -96,7 +96,7 @@ impl Root {
     ///
     /// # Errors
     /// If a program or one of its libraries cannot be read.
-    pub fn new(programs: &[PathBuf], carried: &[carried::File]) -> Result<Root, StartError> {
+    pub fn new(programs: &[PathBuf], carried: &[carried::CarriedFile]) -> Result<Root, StartError> {
         let mut files: BTreeMap<String, Vec<u8>> = BTreeMap::new();
         files.extend(TEXTS.map(|(path, text)| (path.to_owned(), text.into())));
         files.insert(init::NAME.to_owned(), init::loader());

@@ -1,6 +1,6 @@
 //! States of the disks after power cuts, stored while the guest that produces them continues.
 
-use super::contents::Contents;
+use super::contents::DiskContents;
 use super::memory_file::{Ends, memfd};
 use super::{StartError, starting};
 use disksim::contents::{BLOCK_BYTES, Places};
@@ -17,7 +17,7 @@ const HEAD_BYTES: usize = 32;
 /// States of all disks of a machine, written by one guest and read by others. They share the distinct 4 KiB blocks.
 #[derive(Debug)]
 pub struct States {
-    contents: Contents,
+    contents: DiskContents,
     states: File,
     /// The last block that was added, or 0.
     next: Mutex<u32>,
@@ -43,7 +43,7 @@ impl States {
     /// If the files cannot be created.
     pub fn new(memory_budget_bytes: u64, folder: &Path) -> Result<Self, StartError> {
         Ok(Self {
-            contents: Contents::new(memory_budget_bytes, folder)?,
+            contents: DiskContents::new(memory_budget_bytes, folder)?,
             states: memfd("states")?.into(),
             next: Mutex::new(0),
         })

@@ -2,7 +2,7 @@
 //! that the program outside can read the wall clock; the guest's clock is virtual.
 
 use super::channel::Channel;
-use crate::protocol::job::{Bench, BenchLine, BenchStack, Piece, PieceWork};
+use crate::protocol::job::{BenchJob, BenchLine, BenchStack, Piece, PieceWork};
 use crate::protocol::setting::setting_on;
 use rustix::fs::{Mode, OFlags};
 use rustix::mm::{MapFlags, ProtFlags};
@@ -13,7 +13,7 @@ use std::time::Instant;
 use study::event::Event;
 use trial::{Disks, Pass, Target};
 
-pub(crate) fn run(channel: &mut Channel, bench: &Bench) -> io::Result<()> {
+pub(crate) fn run(channel: &mut Channel, bench: &BenchJob) -> io::Result<()> {
     let began = Instant::now();
     with_all_up(&bench.stacks, &mut Vec::new(), &mut |devices| {
         for (number, piece) in bench.pieces.iter().enumerate() {

@@ -12,7 +12,7 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use study::event::Event;
 use study::stack::MachineSpec;
-use trial::{Disks, Setting};
+use trial::{Disks, TrialSetting};
 
 /// Counters of the driver for each disk (`RL_COUNTERS`).
 const COUNTERS: usize = Counters::NAMES.len();
@@ -37,7 +37,7 @@ impl Channel {
     }
 
     /// The guest's job and the files that come with it.
-    pub fn job(&mut self) -> io::Result<(GuestJob, Vec<carried::File>)> {
+    pub fn job(&mut self) -> io::Result<(GuestJob, Vec<carried::CarriedFile>)> {
         let mut text = Vec::new();
         self.device.read_to_end(&mut text)?;
         job::decode(&text)
@@ -62,7 +62,7 @@ impl Channel {
     }
 
     /// The setting of a stack on this guest's disks, which are those of `machine`.
-    pub fn setting(&self, machine: &MachineSpec) -> io::Result<Setting> {
+    pub fn setting(&self, machine: &MachineSpec) -> io::Result<TrialSetting> {
         let disks = Disks::of(&machine.disks, &devices(self.disks()?));
         Ok(setting_on(disks.map_err(io::Error::other)?))
     }

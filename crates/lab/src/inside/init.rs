@@ -8,9 +8,9 @@ use super::channel::Channel;
 use super::{bench, shell};
 use crate::processor::Cost;
 use crate::processor::measure::OperationBlocks;
-use crate::processor::operation::{Operation, Place};
+use crate::processor::operation::{KernelOperation, OperationFiles};
 use crate::protocol::carried;
-use crate::protocol::job::{GuestJob, Program, Provisioning, ToJudge};
+use crate::protocol::job::{GuestJob, ProgramJob, Provisioning, ToJudge};
 use crate::protocol::setting::{FOLDER, PATH, device, devices, setting_on};
 use rustix::mount::{MountFlags, mount};
 use std::fs::{self, File};
@@ -21,7 +21,7 @@ use std::time::Instant;
 use study::event::{Event, Failure};
 use study::plan::Trial;
 use study::{DiskCounter, DiskCounters};
-use trial::{CARRIED, Disks, MemoryLedger, NoDiskCheck, Safety, Setting, Teardown};
+use trial::{CARRIED, Disks, MemoryLedger, NoDiskCheck, Safety, Teardown, TrialSetting};
 
 /// Filesystems mounted over the root, which may be the host's and read-only; the kernel mounts /dev itself.
 const MOUNTS: &[(&str, &str, &str)] = &[
@@ -101,7 +101,7 @@ fn run_trial(channel: &mut Channel, trial: &Trial, check_array: bool) -> io::Res
         None => None,
     };
     let mut watch = account.as_ref().map(Watch::new);
-    let setting = Setting {
+    let setting = TrialSetting {
         check_array,
         ..channel.setting(&trial.cell.machine)?
     };
@@ -159,7 +159,7 @@ fn say_with_processor(channel: &mut Channel, watch: Option<&mut Watch>, event: &
     channel.say(event)
 }
 
-fn run_program(channel: &mut Channel, program: &Program) -> io::Result<()> {
+fn run_program(channel: &mut Channel, program: &ProgramJob) -> io::Result<()> {
     let began = Instant::now();
     let status = Command::new(&program.path)
         .args(&program.arguments)
@@ -185,8 +185,8 @@ fn run_program(channel: &mut Channel, program: &Program) -> io::Result<()> {
 /// Reports the number of kernel basic blocks of each operation, one on a line.
 fn count_operations(channel: &mut Channel) -> io::Result<()> {
     let account = Account::open()?;
-    let mut place = Place::new(Path::new(FOLDER))?;
-    for operation in Operation::ALL {
+    let mut place = OperationFiles::new(Path::new(FOLDER))?;
+    for operation in KernelOperation::ALL {
         // The first round allocates; the second finds everything allocated.
         place.round(operation)?;
         let before = account.charged()?;
@@ -237,7 +237,7 @@ fn provision(channel: &mut Channel, provisioning: &Provisioning) -> io::Result<(
         if stack.zeroed {
             nodes.iter().try_for_each(|node| zero_the_start(node))?;
         }
-        let setting = Setting {
+        let setting = TrialSetting {
             disks: Disks::of(&stack.disks, &nodes).map_err(io::Error::other)?,
             zeroed: stack.zeroed,
             teardown: Teardown::Full,

@@ -3,7 +3,7 @@
 
 use super::debian::{Fetched, Order};
 use super::{KernelError, io_error};
-use crate::protocol::carried::{File, Programs};
+use crate::protocol::carried::{CarriedFile, Programs};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -34,14 +34,14 @@ pub fn programs(fetched: &Fetched) -> Result<Programs, KernelError> {
     let own = own.display();
     let script =
         format!("#!/bin/sh\nexec {own}/{LOADER} --inhibit-cache --library-path {own} {own}/{PROGRAM} \"$@\"\n");
-    let mut files = vec![File {
+    let mut files = vec![CarriedFile {
         path: Path::new("sbin").join(PROGRAM),
         contents: script.into_bytes(),
     }];
     for (name, path) in needed(&fetched.root)? {
         let contents = fs::read(&path).map_err(io_error("cannot read", &path))?;
         let path = Path::new(FOLDER).join(name);
-        files.push(File { path, contents });
+        files.push(CarriedFile { path, contents });
     }
     Ok(Programs {
         name: PROGRAM,

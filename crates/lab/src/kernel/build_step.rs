@@ -14,7 +14,7 @@ const TAIL_LINES: usize = 15;
 
 /// Progress of a build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Progress {
+pub enum BuildProgress {
     /// Waiting for another raidlab that builds a kernel: its process, if known.
     Waiting {
         pid: Option<u32>,

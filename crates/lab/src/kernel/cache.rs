@@ -1,7 +1,7 @@
 //! The user's cache of kernels: which are ready, which must be built, and building them. Kernels that were installed
 //! with the program are used first.
 
-use super::build_step::Progress;
+use super::build_step::BuildProgress;
 use super::compile;
 use super::{
     BCACHEFS, DEFAULT_VERSION, Flavour, Kernel, KernelError, KernelName, Parts, Recipe, Source, bcachefs,
@@ -148,7 +148,7 @@ impl Cache {
     }
 
     /// Fetches a package that [`Cache::find`] or [`Cache::recipe`] reported missing from Debian's mirror.
-    pub fn fetch(&self, package: &str, progress: &mut dyn FnMut(Progress)) -> Result<(), KernelError> {
+    pub fn fetch(&self, package: &str, progress: &mut dyn FnMut(BuildProgress)) -> Result<(), KernelError> {
         debian::check_tools()?;
         let _lock = self.lock(progress)?;
         let order = match [zfs::ORDER, bcachefs::ORDER]
@@ -227,7 +227,7 @@ impl Cache {
     }
 
     /// Builds the kernel and caches it. Waits for another raidlab that is building.
-    pub fn build(&self, recipe: &Recipe, progress: &mut dyn FnMut(Progress)) -> Result<Kernel, KernelError> {
+    pub fn build(&self, recipe: &Recipe, progress: &mut dyn FnMut(BuildProgress)) -> Result<Kernel, KernelError> {
         compile::check_tools()?;
         let _lock = self.lock(progress)?;
         let (source, name) = (&recipe.source, recipe.name());
@@ -265,7 +265,7 @@ impl Cache {
     }
 
     /// Held until dropped: one raidlab at a time builds and fetches.
-    fn lock(&self, progress: &mut dyn FnMut(Progress)) -> Result<File, KernelError> {
+    fn lock(&self, progress: &mut dyn FnMut(BuildProgress)) -> Result<File, KernelError> {
         create_dir(&self.folder)?;
         let path = self.folder.join("lock");
         // Under this name may be a pipe, which would be waited for, or a link to a file of others.
@@ -273,7 +273,7 @@ impl Cache {
         let lock = rustix::fs::open(&path, flags, Mode::from_raw_mode(0o644)).map(File::from);
         let mut lock = lock.map_err(|error| io_error("cannot create", &path)(error.into()))?;
         if rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
-            progress(Progress::Waiting { pid: holder(&path) });
+            progress(BuildProgress::Waiting { pid: holder(&path) });
             rustix::fs::flock(&lock, FlockOperation::LockExclusive)
                 .map_err(|error| io_error("cannot lock", &path)(error.into()))?;
         }
@@ -355,7 +355,7 @@ mod tests {
             drop(lock.expect("a lock, later"));
         });
         let pid = Some(std::process::id());
-        assert_eq!(receiver.recv(), Ok(Progress::Waiting { pid }));
+        assert_eq!(receiver.recv(), Ok(BuildProgress::Waiting { pid }));
         drop(held);
         waits.join().expect("it ends");
     }

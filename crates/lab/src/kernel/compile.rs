@@ -1,6 +1,6 @@
 //! Configures and compiles a tree, with progress and a log.
 
-use super::build_step::{self, Progress, run_logged};
+use super::build_step::{self, BuildProgress, run_logged};
 use super::tree::Tree;
 use super::{Flavour, KernelError};
 use std::path::PathBuf;
@@ -29,9 +29,9 @@ pub fn compile(
     tree: &Tree,
     name: &str,
     flavour: Flavour,
-    progress: &mut dyn FnMut(Progress),
+    progress: &mut dyn FnMut(BuildProgress),
 ) -> Result<(String, PathBuf), KernelError> {
-    progress(Progress::Configuring);
+    progress(BuildProgress::Configuring);
     configure(tree, name)?;
 
     let jobs = std::thread::available_parallelism().map_or(1, usize::from);
@@ -41,7 +41,7 @@ pub fn compile(
     run_logged(&mut build, "compiling", name, &tree.log, &mut |line| {
         if line.starts_with("  CC ") || line.starts_with("  AR ") {
             done += 1;
-            progress(Progress::Compiling {
+            progress(BuildProgress::Compiling {
                 done,
                 all: steps(flavour).max(done),
             });

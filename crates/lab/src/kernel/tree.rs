@@ -3,7 +3,7 @@
 //! contains a hash of source and patches: other sources or patches get other folders. All flavours of a kernel are
 //! built in it in turn, and each recompiles only what differs.
 
-use super::build_step::{Progress, run_logged};
+use super::build_step::{BuildProgress, run_logged};
 use super::source::{Origin, Source};
 use super::{KernelError, Parts, Recipe, create_dir, embedded, io_error, short_hash};
 use rustix::fs::{Mode, OFlags};
@@ -66,7 +66,11 @@ impl Tree {
 }
 
 /// Updates the build folder of this source.
-pub fn prepare(recipe: &Recipe, build: &Path, progress: &mut dyn FnMut(Progress)) -> Result<Tree, KernelError> {
+pub fn prepare(
+    recipe: &Recipe,
+    build: &Path,
+    progress: &mut dyn FnMut(BuildProgress),
+) -> Result<Tree, KernelError> {
     let source = &recipe.source;
     let set = source.patches()?;
     let folder = build.join(folder_name(source, set, recipe.parts));
@@ -81,14 +85,14 @@ pub fn prepare(recipe: &Recipe, build: &Path, progress: &mut dyn FnMut(Progress)
         Origin::Package { archive, .. } => {
             let whole = folder.join(WHOLE);
             if !whole.exists() {
-                progress(Progress::Unpacking);
+                progress(BuildProgress::Unpacking);
                 unpack(&tree, &source.name, archive)?;
                 apply(&tree, &source.name, set, recipe.parts)?;
                 fs::write(&whole, source.description()).map_err(io_error("cannot write", &whole))?;
             }
         }
         Origin::Tree { path } => {
-            progress(Progress::Copying);
+            progress(BuildProgress::Copying);
             copy_changed(path, &tree.path)?;
             // The patched files were just copied again.
             apply(&tree, &source.name, set, recipe.parts)?;

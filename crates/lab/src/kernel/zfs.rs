@@ -1,7 +1,7 @@
 //! OpenZFS in the kernel: Debian's source of the module, added to the kernel's tree like its `copy-builtin` does,
 //! and the programs of the same version, which are passed to guests.
 
-use super::build_step::{Progress, run_logged};
+use super::build_step::{BuildProgress, run_logged};
 use super::compile;
 use super::debian::{Fetched, Order};
 use super::tree::Tree;
@@ -42,14 +42,14 @@ pub fn put(
     tree: &Tree,
     zfs: &Fetched,
     kernel: &Source,
-    progress: &mut dyn FnMut(Progress),
+    progress: &mut dyn FnMut(BuildProgress),
 ) -> Result<(), KernelError> {
     let name = kernel.name.as_str();
     let mark = mark(zfs);
     let mark_path = tree.path.join(MARK);
     if !fs::read_to_string(&mark_path).is_ok_and(|there| there == mark) {
         let source = source(zfs)?;
-        progress(Progress::Probing);
+        progress(BuildProgress::Probing);
         let work = tree.path.with_file_name("zfs");
         for folder in [&work, &tree.path.join("fs/zfs"), &tree.path.join("include/zfs")] {
             if folder.exists() {

@@ -8,7 +8,7 @@ use disksim::request::SECTOR_BYTES;
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::atomic::AtomicBool;
-use trial::power_cut::{Log, Verdict};
+use trial::power_cut::{Log, StateVerdict};
 
 type Block = [u8; BLOCK_BYTES];
 
@@ -136,7 +136,7 @@ impl<'a> LostWrites<'a> {
     ///
     /// # Errors
     /// If they cannot be checked.
-    pub fn judge(&self, sets: &[Vec<Lost>], stop: &AtomicBool) -> Result<Vec<Verdict>, Error> {
+    pub fn judge(&self, sets: &[Vec<Lost>], stop: &AtomicBool) -> Result<Vec<StateVerdict>, Error> {
         let mut kept = Vec::new();
         for set in sets {
             let state = State {
@@ -187,7 +187,11 @@ impl<'a> LostWrites<'a> {
     ///
     /// # Errors
     /// If states cannot be checked.
-    pub fn fewest(&self, shows: &dyn Fn(&Verdict) -> bool, stop: &AtomicBool) -> Result<Option<Vec<Lost>>, Error> {
+    pub fn fewest(
+        &self,
+        shows: &dyn Fn(&StateVerdict) -> bool,
+        stop: &AtomicBool,
+    ) -> Result<Option<Vec<Lost>>, Error> {
         let mut first = |sets: &[Vec<Lost>]| -> Result<Option<usize>, Error> {
             Ok(self.judge(sets, stop)?.iter().position(shows))
         };

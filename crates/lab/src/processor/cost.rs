@@ -38,7 +38,7 @@ pub enum Cost {
 
 /// Unit of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unit {
+pub enum CostUnit {
     Nanoseconds,
     /// 10⁶ bytes a second.
     MegabytesPerSecond,
@@ -84,7 +84,7 @@ impl Cost {
         self.row().0
     }
 
-    pub const fn unit(self) -> Unit {
+    pub const fn unit(self) -> CostUnit {
         match self {
             Cost::Call
             | Cost::User
@@ -95,8 +95,8 @@ impl Cost {
             | Cost::Wakeup
             | Cost::Interrupt
             | Cost::Request
-            | Cost::Block => Unit::Nanoseconds,
-            _ => Unit::MegabytesPerSecond,
+            | Cost::Block => CostUnit::Nanoseconds,
+            _ => CostUnit::MegabytesPerSecond,
         }
     }
 

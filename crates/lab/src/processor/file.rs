@@ -1,6 +1,6 @@
 //! The files of `data/cpus/`.
 
-use super::{Cost, Unit};
+use super::{Cost, CostUnit};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -60,14 +60,14 @@ impl fmt::Display for Sure {
 impl ModelFile {
     pub fn figure(&self, cost: Cost) -> Option<&Figure> {
         match cost.unit() {
-            Unit::Nanoseconds => self.time_ns.get(cost.name()),
-            Unit::MegabytesPerSecond | Unit::Kibibytes => self.rate_mb_s.get(cost.name()),
+            CostUnit::Nanoseconds => self.time_ns.get(cost.name()),
+            CostUnit::MegabytesPerSecond | CostUnit::Kibibytes => self.rate_mb_s.get(cost.name()),
         }
     }
 
     /// Checks the values.
     pub fn check(&self) -> Result<(), String> {
-        let known = |unit: Unit| {
+        let known = |unit: CostUnit| {
             Cost::ALL
                 .iter()
                 .filter(move |cost| cost.unit() == unit)
@@ -80,13 +80,13 @@ impl ModelFile {
             ))
         };
         for key in self.time_ns.keys() {
-            if !known(Unit::Nanoseconds).any(|name| name == key) {
-                return unknown("time_ns", key, known(Unit::Nanoseconds).collect());
+            if !known(CostUnit::Nanoseconds).any(|name| name == key) {
+                return unknown("time_ns", key, known(CostUnit::Nanoseconds).collect());
             }
         }
         for key in self.rate_mb_s.keys() {
-            if !known(Unit::MegabytesPerSecond).any(|name| name == key) {
-                return unknown("rate_mb_s", key, known(Unit::MegabytesPerSecond).collect());
+            if !known(CostUnit::MegabytesPerSecond).any(|name| name == key) {
+                return unknown("rate_mb_s", key, known(CostUnit::MegabytesPerSecond).collect());
             }
         }
         let figures = self.time_ns.iter().chain(&self.rate_mb_s);

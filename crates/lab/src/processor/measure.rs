@@ -5,8 +5,8 @@
 //! follows from both.
 
 use super::file::{Figure, ModelFile, Sure};
-use super::operation::{self, Operation};
-use super::{Cost, Unit, rate};
+use super::operation::{self, KernelOperation};
+use super::{Cost, CostUnit, rate};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,7 +14,7 @@ use std::path::Path;
 /// Number of basic blocks of an operation, as a guest counts them. The guest writes one on a line.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct OperationBlocks {
-    pub operation: Operation,
+    pub operation: KernelOperation,
     pub blocks: f64,
 }
 
@@ -23,7 +23,7 @@ const SOURCE: &str = "raidlab cpu measure";
 /// Measurements on this machine.
 pub struct Timed {
     /// Nanoseconds per operation.
-    pub operations: Vec<(Operation, f64)>,
+    pub operations: Vec<(KernelOperation, f64)>,
     /// Nanoseconds per read of the clock.
     pub clock_ns: f64,
     /// Megabytes per second.
@@ -71,7 +71,7 @@ pub fn time(folder: &Path) -> std::io::Result<Timed> {
     let operations = operation::time_all(folder)?;
     let ping = operations
         .iter()
-        .find(|(operation, _)| *operation == Operation::PingPong);
+        .find(|(operation, _)| *operation == KernelOperation::PingPong);
     let one_way_ns = ping.map_or(0.0, |(_, ns)| ns / 2.0);
     Ok(Timed {
         wakeup_ns: operation::time_wakeup(one_way_ns)?,
@@ -125,8 +125,8 @@ fn children_user_seconds() -> f64 {
 }
 
 /// Figures of an operation: nanoseconds on this machine, blocks in a guest.
-fn of(timed: &Timed, blocks: &[(Operation, f64)], operation: Operation) -> (f64, f64) {
-    let find = |list: &[(Operation, f64)]| {
+fn of(timed: &Timed, blocks: &[(KernelOperation, f64)], operation: KernelOperation) -> (f64, f64) {
+    let find = |list: &[(KernelOperation, f64)]| {
         list.iter()
             .find(|(o, _)| *o == operation)
             .map_or(0.0, |(_, value)| *value)
@@ -144,18 +144,18 @@ pub fn model(
     cores: u32,
     ghz: f64,
     timed: &Timed,
-    blocks: &[(Operation, f64)],
+    blocks: &[(KernelOperation, f64)],
 ) -> Result<String, String> {
     let at = |operation| of(timed, blocks, operation);
     let block_ns = block_time(timed, blocks)?;
-    let (null_ns, null_blocks) = at(Operation::Null);
+    let (null_ns, null_blocks) = at(KernelOperation::Null);
     let call_ns = (null_ns - null_blocks * block_ns).max(1.0);
-    let calls_ns = |operation: Operation| f64::from(operation.calls()) * call_ns;
-    let (fault, fault_blocks) = at(Operation::Fault);
+    let calls_ns = |operation: KernelOperation| f64::from(operation.calls()) * call_ns;
+    let (fault, fault_blocks) = at(KernelOperation::Fault);
     // A new page is zeroed, which is charged by the byte.
     let fault_ns = (fault - fault_blocks * block_ns - 4096.0 / timed.copying.zero * 1e3).max(1.0);
-    let (ping, ping_blocks) = at(Operation::PingPong);
-    let switch_ns = ((ping - ping_blocks * block_ns - calls_ns(Operation::PingPong)) / 2.0).max(1.0);
+    let (ping, ping_blocks) = at(KernelOperation::PingPong);
+    let switch_ns = ((ping - ping_blocks * block_ns - calls_ns(KernelOperation::PingPong)) / 2.0).max(1.0);
     let measured = |is: f64, how: &str| Figure {
         is: rounded(is),
         sure: Sure::Measured,
@@ -220,7 +220,7 @@ pub fn model(
         rate_mb_s,
     };
     file.check()?;
-    debug_assert!(Cost::Copy.unit() == Unit::MegabytesPerSecond);
+    debug_assert!(Cost::Copy.unit() == CostUnit::MegabytesPerSecond);
     toml::to_string(&file).map_err(|error| error.to_string())
 }
 
@@ -229,18 +229,18 @@ pub fn model(
 /// They differ by a factor of more than two. On an EPYC of 2022, loops over a few pages or names in the caches take
 /// 1.4 to 1.8 ns per block; creating and removing files, and reading and writing many pages, 3.4 to 3.9 ns. Storage
 /// does both.
-fn block_time(timed: &Timed, blocks: &[(Operation, f64)]) -> Result<f64, String> {
-    let (null_ns, null_blocks) = of(timed, blocks, Operation::Null);
+fn block_time(timed: &Timed, blocks: &[(KernelOperation, f64)]) -> Result<f64, String> {
+    let (null_ns, null_blocks) = of(timed, blocks, KernelOperation::Null);
     let mut each: Vec<f64> = [
-        (Operation::Stat, timed.copying.copy),
-        (Operation::OpenClose, timed.copying.copy),
-        (Operation::CreateRemove, timed.copying.copy),
-        (Operation::Read4k, timed.copying.copy),
-        (Operation::Write4k, timed.copying.copy),
-        (Operation::Read1m, timed.copying.copy),
-        (Operation::Tree, timed.copying.copy),
-        (Operation::Fill, timed.copying.memory_write),
-        (Operation::Scattered, timed.copying.memory_read),
+        (KernelOperation::Stat, timed.copying.copy),
+        (KernelOperation::OpenClose, timed.copying.copy),
+        (KernelOperation::CreateRemove, timed.copying.copy),
+        (KernelOperation::Read4k, timed.copying.copy),
+        (KernelOperation::Write4k, timed.copying.copy),
+        (KernelOperation::Read1m, timed.copying.copy),
+        (KernelOperation::Tree, timed.copying.copy),
+        (KernelOperation::Fill, timed.copying.memory_write),
+        (KernelOperation::Scattered, timed.copying.memory_read),
     ]
     .into_iter()
     .map(|(operation, copy_mb_s)| {
@@ -283,23 +283,25 @@ mod tests {
     /// Operations with 100 ns per call, 2 ns per block and 10 GB/s must give these values back.
     #[test]
     fn what_was_put_in_comes_out() {
-        let blocks = |operation: Operation| match operation {
-            Operation::Null => 10.0,
-            Operation::Read1m => 3000.0,
+        let blocks = |operation: KernelOperation| match operation {
+            KernelOperation::Null => 10.0,
+            KernelOperation::Read1m => 3000.0,
             _ => 150.0,
         };
-        let time = |operation: Operation| {
+        let time = |operation: KernelOperation| {
             let bytes_ns = match operation {
-                Operation::Fault => 4096.0 / 10.0 + 300.0,
-                Operation::PingPong => 2.0 * 700.0,
-                Operation::Fill => 4096.0 / 8.0,
-                Operation::Scattered => 4096.0 / 9.0,
+                KernelOperation::Fault => 4096.0 / 10.0 + 300.0,
+                KernelOperation::PingPong => 2.0 * 700.0,
+                KernelOperation::Fill => 4096.0 / 8.0,
+                KernelOperation::Scattered => 4096.0 / 9.0,
                 _ => f64::from(operation.bytes()) / 10.0,
             };
             f64::from(operation.calls()) * 100.0 + 2.0 * blocks(operation) + bytes_ns
         };
         let timed = Timed {
-            operations: Operation::ALL.map(|operation| (operation, time(operation))).into(),
+            operations: KernelOperation::ALL
+                .map(|operation| (operation, time(operation)))
+                .into(),
             clock_ns: 20.0,
             rates: vec![(Cost::Crc32, 10_000.0)],
             copying: rate::Copying {
@@ -312,7 +314,7 @@ mod tests {
             wakeup_ns: Some(3_000.0),
             fio_ns: None,
         };
-        let counted = Operation::ALL.map(|operation| (operation, blocks(operation)));
+        let counted = KernelOperation::ALL.map(|operation| (operation, blocks(operation)));
         let text = model("a", "a", 2, 3.0, &timed, &counted).expect("it is a model");
         let model = super::super::parse("a", &text).expect("it can be read");
         let near = |cost: Cost, wanted: f64| {
@@ -331,7 +333,7 @@ mod tests {
     #[test]
     fn half_way_is_by_ratio() {
         let timed = |factor: f64| Timed {
-            operations: vec![(Operation::Stat, 100.0 * factor)],
+            operations: vec![(KernelOperation::Stat, 100.0 * factor)],
             clock_ns: 20.0 * factor,
             rates: vec![(Cost::Crc32, 1_000.0 * factor)],
             copying: rate::Copying {

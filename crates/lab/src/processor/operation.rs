@@ -14,7 +14,7 @@ use std::time::Instant;
 
 /// One kind of work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Operation {
+pub enum KernelOperation {
     /// A system call that does nothing.
     Null,
     /// stat(2) of a file.
@@ -42,48 +42,48 @@ pub enum Operation {
     PingPong,
 }
 
-impl Operation {
-    pub const ALL: [Operation; 12] = [
-        Operation::Null,
-        Operation::Stat,
-        Operation::OpenClose,
-        Operation::CreateRemove,
-        Operation::Read4k,
-        Operation::Write4k,
-        Operation::Read1m,
-        Operation::Tree,
-        Operation::Fill,
-        Operation::Scattered,
-        Operation::Fault,
-        Operation::PingPong,
+impl KernelOperation {
+    pub const ALL: [KernelOperation; 12] = [
+        KernelOperation::Null,
+        KernelOperation::Stat,
+        KernelOperation::OpenClose,
+        KernelOperation::CreateRemove,
+        KernelOperation::Read4k,
+        KernelOperation::Write4k,
+        KernelOperation::Read1m,
+        KernelOperation::Tree,
+        KernelOperation::Fill,
+        KernelOperation::Scattered,
+        KernelOperation::Fault,
+        KernelOperation::PingPong,
     ];
 
     pub const fn name(self) -> &'static str {
         match self {
-            Operation::Null => "null call",
-            Operation::Stat => "stat",
-            Operation::OpenClose => "open and close",
-            Operation::CreateRemove => "create and remove",
-            Operation::Read4k => "read 4 KiB",
-            Operation::Write4k => "write 4 KiB",
-            Operation::Read1m => "read 1 MiB",
-            Operation::Tree => "file of a tree",
-            Operation::Fill => "write 4 KiB, new page",
-            Operation::Scattered => "read 4 KiB, scattered",
-            Operation::Fault => "page fault",
-            Operation::PingPong => "ping-pong",
+            KernelOperation::Null => "null call",
+            KernelOperation::Stat => "stat",
+            KernelOperation::OpenClose => "open and close",
+            KernelOperation::CreateRemove => "create and remove",
+            KernelOperation::Read4k => "read 4 KiB",
+            KernelOperation::Write4k => "write 4 KiB",
+            KernelOperation::Read1m => "read 1 MiB",
+            KernelOperation::Tree => "file of a tree",
+            KernelOperation::Fill => "write 4 KiB, new page",
+            KernelOperation::Scattered => "read 4 KiB, scattered",
+            KernelOperation::Fault => "page fault",
+            KernelOperation::PingPong => "ping-pong",
         }
     }
 
     /// Number of system calls per operation.
     pub const fn calls(self) -> u32 {
         match self {
-            Operation::Fault => 0,
-            Operation::OpenClose => 2,
+            KernelOperation::Fault => 0,
+            KernelOperation::OpenClose => 2,
             // open, close, unlink.
-            Operation::CreateRemove => 3,
+            KernelOperation::CreateRemove => 3,
             // open, close, stat, unlink; each of the two threads writes and reads.
-            Operation::Tree | Operation::PingPong => 4,
+            KernelOperation::Tree | KernelOperation::PingPong => 4,
             _ => 1,
         }
     }
@@ -91,8 +91,11 @@ impl Operation {
     /// Bytes copied to or from user space per operation.
     pub const fn bytes(self) -> u32 {
         match self {
-            Operation::Read4k | Operation::Write4k | Operation::Fill | Operation::Scattered => PAGE as u32,
-            Operation::Read1m => MEBIBYTE as u32,
+            KernelOperation::Read4k
+            | KernelOperation::Write4k
+            | KernelOperation::Fill
+            | KernelOperation::Scattered => PAGE as u32,
+            KernelOperation::Read1m => MEBIBYTE as u32,
             _ => 0,
         }
     }
@@ -100,20 +103,23 @@ impl Operation {
     /// Operations per round: a few milliseconds on this machine.
     pub const fn round(self) -> u32 {
         match self {
-            Operation::Null => 20_000,
-            Operation::Stat | Operation::OpenClose | Operation::Read4k | Operation::Write4k => 5_000,
-            Operation::CreateRemove | Operation::PingPong => 1_000,
-            Operation::Read1m => 50,
-            Operation::Tree => TREE_FOLDERS * TREE_FILES,
-            Operation::Fill => (64 * MEBIBYTE / PAGE) as u32,
-            Operation::Scattered => 20_000,
-            Operation::Fault => 4_096,
+            KernelOperation::Null => 20_000,
+            KernelOperation::Stat
+            | KernelOperation::OpenClose
+            | KernelOperation::Read4k
+            | KernelOperation::Write4k => 5_000,
+            KernelOperation::CreateRemove | KernelOperation::PingPong => 1_000,
+            KernelOperation::Read1m => 50,
+            KernelOperation::Tree => TREE_FOLDERS * TREE_FILES,
+            KernelOperation::Fill => (64 * MEBIBYTE / PAGE) as u32,
+            KernelOperation::Scattered => 20_000,
+            KernelOperation::Fault => 4_096,
         }
     }
 }
 
 /// A folder in memory, with the files that the operations need.
-pub struct Place {
+pub struct OperationFiles {
     folder: PathBuf,
     file: File,
     /// [`LARGE`] bytes, more than most caches hold.
@@ -127,12 +133,12 @@ const LARGE: usize = 128 * MEBIBYTE;
 const TREE_FOLDERS: u32 = 100;
 const TREE_FILES: u32 = 100;
 
-impl Place {
+impl OperationFiles {
     /// Creates the file in a folder, which should be on a tmpfs.
     ///
     /// # Errors
     /// If the folder cannot be written.
-    pub fn new(folder: &Path) -> io::Result<Place> {
+    pub fn new(folder: &Path) -> io::Result<OperationFiles> {
         std::fs::create_dir_all(folder)?;
         let path = folder.join("file");
         let buffer = vec![7; MEBIBYTE];
@@ -146,7 +152,7 @@ impl Place {
         for mebibyte in 0..LARGE / MEBIBYTE {
             large.write_all_at(&buffer, (mebibyte * MEBIBYTE) as u64)?;
         }
-        Ok(Place {
+        Ok(OperationFiles {
             file: File::options().read(true).write(true).open(&path)?,
             large,
             folder: folder.to_owned(),
@@ -158,42 +164,45 @@ impl Place {
     ///
     /// # Errors
     /// If one of its system calls fails.
-    pub fn round(&mut self, operation: Operation) -> io::Result<()> {
+    pub fn round(&mut self, operation: KernelOperation) -> io::Result<()> {
         let path = self.folder.join("file");
         let fresh = self.folder.join("fresh");
         let times = operation.round();
         match operation {
-            Operation::Fault => return touch(times as usize),
-            Operation::PingPong => return ping_pong(times),
-            Operation::Tree => return tree(&self.folder),
-            Operation::Fill => return fill(&fresh, &self.buffer[..PAGE], times),
+            KernelOperation::Fault => return touch(times as usize),
+            KernelOperation::PingPong => return ping_pong(times),
+            KernelOperation::Tree => return tree(&self.folder),
+            KernelOperation::Fill => return fill(&fresh, &self.buffer[..PAGE], times),
             _ => {}
         }
         for turn in 0..times as usize {
             let at = (turn * PAGE % MEBIBYTE) as u64;
             match operation {
-                Operation::Null => {
+                KernelOperation::Null => {
                     let _ = rustix::process::getppid();
                 }
-                Operation::Stat => {
+                KernelOperation::Stat => {
                     rustix::fs::stat(&path)?;
                 }
-                Operation::OpenClose => drop(rustix::fs::open(&path, OFlags::RDONLY, Mode::empty())?),
-                Operation::CreateRemove => {
+                KernelOperation::OpenClose => drop(rustix::fs::open(&path, OFlags::RDONLY, Mode::empty())?),
+                KernelOperation::CreateRemove => {
                     let flags = OFlags::CREATE | OFlags::WRONLY | OFlags::EXCL;
                     drop(rustix::fs::open(&fresh, flags, Mode::RUSR)?);
                     rustix::fs::unlink(&fresh)?;
                 }
-                Operation::Read4k => self.file.read_exact_at(&mut self.buffer[..PAGE], at)?,
-                Operation::Write4k => self.file.write_all_at(&self.buffer[..PAGE], at)?,
-                Operation::Read1m => self.file.read_exact_at(&mut self.buffer, 0)?,
-                Operation::Scattered => {
+                KernelOperation::Read4k => self.file.read_exact_at(&mut self.buffer[..PAGE], at)?,
+                KernelOperation::Write4k => self.file.write_all_at(&self.buffer[..PAGE], at)?,
+                KernelOperation::Read1m => self.file.read_exact_at(&mut self.buffer, 0)?,
+                KernelOperation::Scattered => {
                     // Advances by a prime number of pages each time: no page is read twice before all have been
                     // read.
                     let at = turn * 20_011 % (LARGE / PAGE) * PAGE;
                     self.large.read_exact_at(&mut self.buffer[..PAGE], at as u64)?;
                 }
-                Operation::Tree | Operation::Fill | Operation::Fault | Operation::PingPong => {}
+                KernelOperation::Tree
+                | KernelOperation::Fill
+                | KernelOperation::Fault
+                | KernelOperation::PingPong => {}
             }
         }
         Ok(())
@@ -305,17 +314,17 @@ fn receive(from: &OwnedFd) -> io::Result<()> {
 ///
 /// # Errors
 /// If the folder cannot be written, or a system call fails.
-pub(super) fn time_all(folder: &Path) -> io::Result<Vec<(Operation, f64)>> {
+pub(super) fn time_all(folder: &Path) -> io::Result<Vec<(KernelOperation, f64)>> {
     const ROUNDS: u32 = 9;
-    let mut place = Place::new(folder)?;
+    let mut place = OperationFiles::new(folder)?;
     // The two threads of the ping-pong wait for each other: on one processor each wake-up is a context switch.
     let before = rustix::thread::sched_getaffinity(None)?;
     affinity::bind(affinity::processors().last().copied())?;
     let mut times = Vec::new();
-    for operation in Operation::ALL {
+    for operation in KernelOperation::ALL {
         let mut best = f64::INFINITY;
         for _ in 0..ROUNDS {
-            let clock = if operation == Operation::PingPong {
+            let clock = if operation == KernelOperation::PingPong {
                 process_seconds
             } else {
                 processor_seconds
@@ -338,7 +347,7 @@ pub(super) fn time_wakeup(one_way_ns: f64) -> io::Result<Option<f64>> {
     let [first, .., last] = processors.as_slice() else {
         return Ok(None);
     };
-    let mut took = pass_to_and_fro(4 * Operation::PingPong.round(), [Some(*first), Some(*last)])?;
+    let mut took = pass_to_and_fro(4 * KernelOperation::PingPong.round(), [Some(*first), Some(*last)])?;
     took.sort_by(f64::total_cmp);
     Ok(Some((took[took.len() / 4] * 1e9 / 2.0 - one_way_ns).max(1.0)))
 }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 /// A program or a library.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct File {
+pub struct CarriedFile {
     /// Path below the carried folder: `sbin/zpool`.
     pub path: PathBuf,
     pub contents: Vec<u8>,
@@ -22,24 +22,24 @@ pub struct Programs {
     pub name: &'static str,
     /// Debian's packages, each with its version.
     pub packages: Vec<String>,
-    pub files: Vec<File>,
+    pub files: Vec<CarriedFile>,
 }
 
 /// Reads all files in the subfolders of a folder, in a fixed order.
-pub fn read(folder: &Path) -> io::Result<Vec<File>> {
+pub fn read(folder: &Path) -> io::Result<Vec<CarriedFile>> {
     let mut files = Vec::new();
     for part in sorted(folder)? {
         for path in sorted(&part)? {
             let name = path.strip_prefix(folder).expect("it was read there").to_owned();
             let contents = fs::read(&path)?;
-            files.push(File { path: name, contents });
+            files.push(CarriedFile { path: name, contents });
         }
     }
     Ok(files)
 }
 
 /// Writes the files below a folder.
-pub fn lay(files: &[File], folder: &Path) -> io::Result<()> {
+pub fn lay(files: &[CarriedFile], folder: &Path) -> io::Result<()> {
     for file in files {
         let path = folder.join(&file.path);
         fs::create_dir_all(path.parent().unwrap_or(folder))?;
@@ -66,7 +66,7 @@ mod tests {
     #[test]
     fn files_are_read_as_they_were_laid() {
         let folder = tempfile::tempdir().expect("a folder");
-        let file = |path: &str, contents: &[u8]| File {
+        let file = |path: &str, contents: &[u8]| CarriedFile {
             path: PathBuf::from(path),
             contents: contents.to_vec(),
         };

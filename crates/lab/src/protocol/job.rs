@@ -1,6 +1,6 @@
 //! Jobs of a guest's init.
 
-use super::carried::File;
+use super::carried::CarriedFile;
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::PathBuf;
@@ -20,13 +20,13 @@ pub enum GuestJob {
     /// Set a trial's stack up and run a shell on it.
     Shell(Box<Shell>),
     /// Run a program as on a machine with real disks; its output goes to the console.
-    Program(Program),
+    Program(ProgramJob),
     /// Check what provisioning reports, stack by stack. For tests.
     Provisioning(Provisioning),
     /// Run the operations for measuring a processor, and report the number of basic blocks of each.
     Operations,
     /// Run jobs while the program outside reads the wall clock.
-    Bench(Bench),
+    Bench(BenchJob),
 }
 
 /// A power cut to check.
@@ -38,7 +38,7 @@ pub struct ToJudge {
 }
 
 /// A job as a guest reads it: JSON on one line, followed by the files, if any.
-pub fn encode(job: &GuestJob, files: &[File]) -> Vec<u8> {
+pub fn encode(job: &GuestJob, files: &[CarriedFile]) -> Vec<u8> {
     let mut text = serde_json::to_vec(job).expect("a job is plain data");
     if !files.is_empty() {
         text.push(b'\n');
@@ -48,7 +48,7 @@ pub fn encode(job: &GuestJob, files: &[File]) -> Vec<u8> {
 }
 
 /// Inverse of [`encode`].
-pub fn decode(bytes: &[u8]) -> io::Result<(GuestJob, Vec<File>)> {
+pub fn decode(bytes: &[u8]) -> io::Result<(GuestJob, Vec<CarriedFile>)> {
     // `encode` writes JSON without line breaks, so the first newline ends it.
     let end = bytes.iter().position(|&byte| byte == b'\n').unwrap_or(bytes.len());
     let job = serde_json::from_slice(&bytes[..end]).map_err(io::Error::other)?;
@@ -61,7 +61,7 @@ pub fn decode(bytes: &[u8]) -> io::Result<(GuestJob, Vec<File>)> {
 
 /// A program in the guest's root, with its arguments.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Program {
+pub struct ProgramJob {
     pub path: PathBuf,
     pub arguments: Vec<String>,
 }
@@ -84,7 +84,7 @@ pub struct ProvisionedStack {
 
 /// Stacks that are set up at the same time, and jobs on them in the given order.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Bench {
+pub struct BenchJob {
     pub stacks: Vec<BenchStack>,
     pub pieces: Vec<Piece>,
 }
@@ -156,11 +156,11 @@ mod tests {
 
     #[test]
     fn a_job_and_its_files_come_back() {
-        let job = GuestJob::Program(Program {
+        let job = GuestJob::Program(ProgramJob {
             path: PathBuf::from("/bin/sh"),
             arguments: vec!["-c".to_owned(), "one\ntwo".to_owned()],
         });
-        let file = |path: &str, contents: &[u8]| File {
+        let file = |path: &str, contents: &[u8]| CarriedFile {
             path: PathBuf::from(path),
             contents: contents.to_vec(),
         };

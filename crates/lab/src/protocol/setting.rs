@@ -1,7 +1,7 @@
 //! The setting of a stack in a guest.
 
 use std::path::PathBuf;
-use trial::{Disks, Setting, Teardown};
+use trial::{Disks, Teardown, TrialSetting};
 
 /// The guest's own folder, on a tmpfs.
 pub const FOLDER: &str = "/tmp/raidlab";
@@ -10,8 +10,8 @@ pub const FOLDER: &str = "/tmp/raidlab";
 pub(crate) const PATH: &str = "/usr/sbin:/usr/bin:/sbin:/bin";
 
 /// The setting with these disks.
-pub fn setting_on(disks: Disks) -> Setting {
-    Setting {
+pub fn setting_on(disks: Disks) -> TrialSetting {
+    TrialSetting {
         disks,
         folder: PathBuf::from(FOLDER),
         name: "raidlab".to_owned(),

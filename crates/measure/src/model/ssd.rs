@@ -5,8 +5,8 @@ mod twin;
 mod words;
 mod writes;
 
-use super::{ASSUMED, Known, MEASURED, check, figure, read_check};
-use crate::{Depth, Error, Measured, Ssd};
+use super::{ASSUMED, KnownFacts, MEASURED, check, figure, read_check};
+use crate::{Depth, DiskFigures, Error, Ssd};
 use std::fmt::Write;
 use twin::Twin;
 
@@ -122,7 +122,7 @@ impl Params {
     }
 
     /// Measured depths up to the drive's queue depth.
-    fn depths_of(&self, measured: &Measured) -> Vec<Depth> {
+    fn depths_of(&self, measured: &DiskFigures) -> Vec<Depth> {
         let depth_max = self.queue_depth();
         let depths = measured.depths.iter();
         depths.filter(|depth| depth.depth <= depth_max).copied().collect()
@@ -130,7 +130,7 @@ impl Params {
 }
 
 /// The model with its figures for comparison.
-pub(super) fn write(known: &Known<'_>, measured: &Measured, found: &Ssd) -> Result<String, Error> {
+pub(super) fn write(known: &KnownFacts<'_>, measured: &DiskFigures, found: &Ssd) -> Result<String, Error> {
     let twin = Twin {
         known,
         sectors: measured.sectors,
@@ -155,7 +155,7 @@ fn stream_check(op: &str, mb_s: f64, how: &str) -> String {
 }
 
 /// The model without figures for comparison.
-fn text(known: &Known<'_>, sectors: u64, params: &Params, source: &words::Source) -> String {
+fn text(known: &KnownFacts<'_>, sectors: u64, params: &Params, source: &words::Source) -> String {
     let mut text = String::from("# Made by `raidlab disk measure`.\n");
     let _ = writeln!(text, "name = {:?}\ntitle = {:?}", known.name, known.title);
     let mut line = |key: &str, is: &str, sure: &str, how: &str| figure(&mut text, key, is, sure, how);

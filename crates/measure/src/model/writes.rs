@@ -1,7 +1,7 @@
 //! The part of a model file about writes: measured with `--destroy`, otherwise assumed.
 
 use super::{ASSUMED, MEASURED, check, figure};
-use crate::Measured;
+use crate::DiskFigures;
 use crate::writes::Writes;
 
 /// Default if writes did not show it: a disk of about 2008.
@@ -35,7 +35,7 @@ impl Destage {
 }
 
 /// The choices that are tried.
-pub(super) fn destages(measured: &Measured, writes: &Writes) -> Vec<Destage> {
+pub(super) fn destages(measured: &DiskFigures, writes: &Writes) -> Vec<Destage> {
     let command_ms = if writes.is_cached {
         writes.command_ms()
     } else {
@@ -52,7 +52,7 @@ pub(super) fn destages(measured: &Measured, writes: &Writes) -> Vec<Destage> {
     orders.iter().flat_map(of_order).collect()
 }
 
-pub(super) fn write_settle(text: &mut String, measured: &Measured, destage: Destage) {
+pub(super) fn write_settle(text: &mut String, measured: &DiskFigures, destage: Destage) {
     let (sure, how) = match &measured.writes {
         Some(writes) if writes.go_elsewhere(&measured.cache) => (ASSUMED, ELSEWHERE),
         Some(_) => (MEASURED, "best fit to the times of random writes, in steps of 0.2 ms"),
@@ -68,7 +68,7 @@ pub(super) fn write_settle(text: &mut String, measured: &Measured, destage: Dest
 }
 
 /// `reported`: whether the write cache is on, as the kernel reports it.
-pub(super) fn cache(text: &mut String, measured: &Measured, reported: Option<bool>, destage: Destage) {
+pub(super) fn cache(text: &mut String, measured: &DiskFigures, reported: Option<bool>, destage: Destage) {
     let writes = measured.writes.as_ref();
     let enabled = writes.map_or(reported.unwrap_or(false), |writes| writes.is_cached);
     let extents = writes.and_then(|writes| writes.extents);
@@ -83,7 +83,7 @@ pub(super) fn cache(text: &mut String, measured: &Measured, reported: Option<boo
     figure(text, "write_cache", &is, ASSUMED, &source(measured, reported));
 }
 
-fn source(measured: &Measured, reported: Option<bool>) -> String {
+fn source(measured: &DiskFigures, reported: Option<bool>) -> String {
     let Some(writes) = &measured.writes else {
         return match reported {
             Some(_) => "enabled: what the drive reports; the rest assumed, as the disk was only read".to_owned(),

@@ -3,7 +3,7 @@
 use super::{STREAM_SECTORS, stream};
 use crate::queue::{Depth, span_s};
 use crate::random::Random;
-use crate::{Error, Extent, SECTOR_BYTES, Target, Timing, median, quantile, small};
+use crate::{Error, Extent, ReadableDisk, SECTOR_BYTES, Timing, median, quantile, small};
 use serde::{Deserialize, Serialize};
 
 pub(crate) const DEPTHS: [u32; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
@@ -94,7 +94,7 @@ impl Program {
 
 /// Random 4 KiB reads in the first `region` sectors.
 pub(crate) fn ladder(
-    target: &mut dyn Target,
+    target: &mut dyn ReadableDisk,
     region: u64,
     random: &mut Random,
 ) -> Result<(Vec<Depth>, Spread), Error> {
@@ -119,7 +119,7 @@ pub(crate) fn ladder(
 }
 
 pub(crate) fn at_depth(
-    target: &mut dyn Target,
+    target: &mut dyn ReadableDisk,
     region: u64,
     random: &mut Random,
     depth: u32,
@@ -129,7 +129,11 @@ pub(crate) fn at_depth(
     target.read(&reads, depth)
 }
 
-pub(crate) fn transfers(target: &mut dyn Target, region: u64, random: &mut Random) -> Result<Transfers, Error> {
+pub(crate) fn transfers(
+    target: &mut dyn ReadableDisk,
+    region: u64,
+    random: &mut Random,
+) -> Result<Transfers, Error> {
     let sizes = sizes(target, region, random, READS_OF_SIZE)?;
     let mut stream_mb_s: f64 = 0.0;
     for depth in STREAM_DEPTHS {
@@ -148,7 +152,7 @@ pub(crate) fn transfers(target: &mut dyn Target, region: u64, random: &mut Rando
 
 /// Pairs of simultaneous reads at all distances.
 fn dies(
-    target: &mut dyn Target,
+    target: &mut dyn ReadableDisk,
     region: u64,
     random: &mut Random,
     program: Program,
@@ -180,7 +184,7 @@ fn dies(
 
 /// Random reads of each size, aligned to their size.
 pub(crate) fn sizes(
-    target: &mut dyn Target,
+    target: &mut dyn ReadableDisk,
     region: u64,
     random: &mut Random,
     count: usize,
@@ -201,7 +205,7 @@ pub(crate) fn sizes(
 }
 
 /// Rate of a stream from the first sector, in 10^6 bytes a second.
-fn streamed(target: &mut dyn Target, region: u64, depth: u32) -> Result<f64, Error> {
+fn streamed(target: &mut dyn ReadableDisk, region: u64, depth: u32) -> Result<f64, Error> {
     let timings = target.read(&stream(region, 0, STREAM_REQUESTS), depth)?;
     let bytes = timings.len() as f64 * f64::from(STREAM_SECTORS) * SECTOR_BYTES;
     Ok(bytes / 1e6 / span_s(&timings))

@@ -1,11 +1,11 @@
 //! Writes to an SSD: buffer hits, random writes in a steady state, flushes, and streams long enough to fill an SLC
 //! cache.
 
-use super::{Filled, Limits, STREAM_DEPTH, STREAM_SECTORS, Size, stream};
+use super::{Filled, STREAM_DEPTH, STREAM_SECTORS, Size, SsdLimits, stream};
 use crate::queue::{Depth, span_s};
 use crate::random::Random;
 use crate::writes::Flush;
-use crate::{Error, Extent, Op, SECTOR_BYTES, SMALL, Timing, Writable, mean, median};
+use crate::{Error, Extent, RequestKind, SECTOR_BYTES, SMALL, Timing, Writable, mean, median};
 use serde::{Deserialize, Serialize};
 
 /// Idle time before each write that is timed individually.
@@ -125,7 +125,7 @@ impl SsdWrites {
 pub(crate) fn measure(
     target: &mut dyn Writable,
     filled: &Filled,
-    limits: &Limits,
+    limits: &SsdLimits,
     random: &mut Random,
 ) -> Result<SsdWrites, Error> {
     let mut probe = Probe { target, random };
@@ -271,12 +271,13 @@ impl Probe<'_> {
     /// Runs for this many seconds or this many requests, whichever is first.
     pub(crate) fn mixed_read_ms(&mut self, seconds: f64, count: usize) -> Result<f64, Error> {
         let op = |index: usize| match index.is_multiple_of(READ_EVERY) {
-            true => Op::Read,
-            false => Op::Write,
+            true => RequestKind::Read,
+            false => RequestKind::Write,
         };
         let (mut reads, mut took_s, mut done) = (Vec::new(), 0.0, 0);
         while took_s < seconds && done < count {
-            let requests: Vec<(Op, Extent)> = (0..CHUNK).map(|index| (op(index), self.place(SMALL))).collect();
+            let requests: Vec<(RequestKind, Extent)> =
+                (0..CHUNK).map(|index| (op(index), self.place(SMALL))).collect();
             let timings = self.target.mix(&requests, MIXED_DEPTH)?;
             took_s += span_s(&timings);
             done += timings.len();
@@ -322,8 +323,8 @@ impl Probe<'_> {
                 self.idle()?;
                 let mut requests = Vec::new();
                 for read in stream(self.target.sectors(), 0, SHARED_READS) {
-                    requests.push((Op::Read, read));
-                    requests.extend((0..writes).map(|_| (Op::Write, self.place(SMALL))));
+                    requests.push((RequestKind::Read, read));
+                    requests.extend((0..writes).map(|_| (RequestKind::Write, self.place(SMALL))));
                 }
                 *took_us = span_s(&self.target.mix(&requests, SHARED_DEPTH)?) * 1e6;
             }

@@ -4,11 +4,14 @@ use crate::array::{Figures, Level};
 use disksim::catalogue::{self, Model};
 use disksim::description::Device;
 use disksim::show::show;
-use measure::model::Known;
-use measure::{Access, DEPTHS, Extent, Limits, Measured, Measurement, Simulated, Target, Timing, Writable};
+use measure::model::KnownFacts;
+use measure::{
+    DEPTHS, DiskAccess, DiskFigures, DiskMeasurement, Extent, ReadableDisk, SimulatedDisk, SsdLimits, Timing,
+    Writable,
+};
 
-fn disk(model: &Model) -> Simulated {
-    Simulated::new(model.description(7)).expect("a sound model")
+fn disk(model: &Model) -> SimulatedDisk {
+    SimulatedDisk::new(model.description(7)).expect("a sound model")
 }
 
 /// Random 4 KiB reads at one depth.
@@ -50,7 +53,7 @@ fn random_reads(model: &Model) -> Vec<RandomReads> {
     DEPTHS.iter().map(|&depth| at_depth(depth)).collect()
 }
 
-const KNOWN: Known<'_> = Known {
+const KNOWN: KnownFacts<'_> = KnownFacts {
     name: "measured",
     title: "Measured",
     write_back: None,
@@ -64,8 +67,9 @@ fn off_percent(out: f64, original: f64) -> f64 {
 fn loop_of(name: &str) -> Vec<String> {
     let model = catalogue::find(name).expect("in the catalogue");
     let mut disk = disk(&model);
-    let mut measurement = Measurement::new(model.sectors, true, Limits::of(0.0)).expect("it is large enough");
-    let mut access = Access::Destroy(&mut disk);
+    let mut measurement =
+        DiskMeasurement::new(model.sectors, true, SsdLimits::of(0.0)).expect("it is large enough");
+    let mut access = DiskAccess::Destroy(&mut disk);
     while measurement.next(&access).is_some() {
         measurement.advance(&mut access).expect("no faults");
     }
@@ -147,7 +151,7 @@ fn random_writes(model: &Model) -> RandomWrites {
 }
 
 /// Deviations of writes outside the goals; prints a line of figures.
-fn misses_of_writes(model: &Model, made: &Model, measured: &Measured) -> Vec<String> {
+fn misses_of_writes(model: &Model, made: &Model, measured: &DiskFigures) -> Vec<String> {
     let Device::Mechanical(disk) = &model.device else {
         panic!("it has platters")
     };
@@ -223,7 +227,7 @@ fn misses_of_writes(model: &Model, made: &Model, measured: &Measured) -> Vec<Str
 }
 
 /// Deviations outside the goals; prints a line of figures.
-fn misses(model: &Model, made: &Model, measured: &Measured) -> Vec<String> {
+fn misses(model: &Model, made: &Model, measured: &DiskFigures) -> Vec<String> {
     let Device::Mechanical(disk) = &model.device else {
         panic!("it has platters")
     };

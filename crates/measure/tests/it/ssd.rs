@@ -4,10 +4,12 @@ use crate::array::{Figures, Level};
 use disksim::catalogue::{self, Model};
 use disksim::description::Device;
 use disksim::flash::Flash;
-use measure::model::Known;
-use measure::{Access, Extent, Limits, Measured, Measurement, Simulated, Step, Target, Writable};
+use measure::model::KnownFacts;
+use measure::{
+    DiskAccess, DiskFigures, DiskMeasurement, Extent, ReadableDisk, SimulatedDisk, SsdLimits, Step, Writable,
+};
 
-const KNOWN: Known<'_> = Known {
+const KNOWN: KnownFacts<'_> = KnownFacts {
     name: "measured",
     title: "Measured",
     write_back: None,
@@ -19,8 +21,8 @@ const STREAM: u64 = 6144;
 const READ_DEPTHS: [u32; 5] = [1, 4, 32, 64, 256];
 const WRITE_DEPTHS: [u32; 3] = [32, 4, 1];
 
-fn disk(model: &Model) -> Simulated {
-    Simulated::new(model.description(7)).expect("a sound model")
+fn disk(model: &Model) -> SimulatedDisk {
+    SimulatedDisk::new(model.description(7)).expect("a sound model")
 }
 
 fn flash(model: &Model) -> &Flash {
@@ -107,10 +109,10 @@ fn goal_percent(what: &str) -> f64 {
     }
 }
 
-fn measured(model: &Model, limits: Limits) -> Measured {
+fn measured(model: &Model, limits: SsdLimits) -> DiskFigures {
     let mut disk = disk(model);
-    let mut measurement = Measurement::new(model.sectors, true, limits).expect("it is large enough");
-    let mut access = Access::Destroy(&mut disk);
+    let mut measurement = DiskMeasurement::new(model.sectors, true, limits).expect("it is large enough");
+    let mut access = DiskAccess::Destroy(&mut disk);
     while measurement.next(&access).is_some() {
         measurement.advance(&mut access).expect("no faults");
     }
@@ -121,7 +123,7 @@ fn measured(model: &Model, limits: Limits) -> Measured {
 type Miss = (&'static str, f64);
 
 /// Measures a model, returns the deviations outside the goals, and prints a line for each figure.
-fn loop_of(name: &str, limits: Limits, misses: &[Miss]) -> Vec<String> {
+fn loop_of(name: &str, limits: SsdLimits, misses: &[Miss]) -> Vec<String> {
     let model = catalogue::find(name).expect("in the catalogue");
     let found = measured(&model, limits);
     let text = measure::model::write(&KNOWN, &found).expect("a sound model");
@@ -157,7 +159,7 @@ fn loop_of(name: &str, limits: Limits, misses: &[Miss]) -> Vec<String> {
     wrong
 }
 
-fn assert_loop(name: &str, limits: Limits, misses: &[Miss]) {
+fn assert_loop(name: &str, limits: SsdLimits, misses: &[Miss]) {
     let wrong = loop_of(name, limits, misses);
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
@@ -166,7 +168,7 @@ fn assert_loop(name: &str, limits: Limits, misses: &[Miss]) {
 /// fit chooses a large buffer and small steps: bursts and streams deviate.
 #[test]
 fn a_sata_drive_gives_its_figures_back() {
-    let limits = Limits {
+    let limits = SsdLimits {
         condition_s: 20.0,
         random_s: 12.0,
         stream_s: 24.0,
@@ -183,7 +185,7 @@ fn a_sata_drive_gives_its_figures_back() {
 /// A consumer NVMe SSD with a 4 GB SLC cache.
 #[test]
 fn a_drive_with_an_slc_cache_gives_its_figures_back() {
-    let limits = Limits {
+    let limits = SsdLimits {
         condition_s: 60.0,
         random_s: 40.0,
         stream_s: 280.0,
@@ -194,7 +196,7 @@ fn a_drive_with_an_slc_cache_gives_its_figures_back() {
 /// A data-centre SATA SSD with power-loss protection and two kinds of pages.
 #[test]
 fn a_protected_drive_gives_its_figures_back() {
-    let limits = Limits {
+    let limits = SsdLimits {
         condition_s: 20.0,
         random_s: 10.0,
         stream_s: 20.0,
@@ -206,8 +208,9 @@ fn a_protected_drive_gives_its_figures_back() {
 fn an_ssd_that_is_only_read_is_marked_so() {
     let model = catalogue::find("samsung-pm9a3-1920gb").expect("in the catalogue");
     let mut disk = disk(&model);
-    let mut measurement = Measurement::new(model.sectors, true, Limits::of(0.0)).expect("it is large enough");
-    let mut access = Access::Read(&mut disk);
+    let mut measurement =
+        DiskMeasurement::new(model.sectors, true, SsdLimits::of(0.0)).expect("it is large enough");
+    let mut access = DiskAccess::Read(&mut disk);
     let mut steps = Vec::new();
     while let Some(step) = measurement.next(&access) {
         steps.push(step);

@@ -3,12 +3,12 @@
 use super::print;
 use crate::expected::{EXIT_TRIAL_FAILED, ExpectedError};
 use crate::progress::say;
-use host::State;
+use host::LedgerFolder;
 use std::path::Path;
 use std::process::ExitCode;
 
 pub fn clean() -> Result<ExitCode, ExpectedError> {
-    let state = State::of_machine();
+    let state = LedgerFolder::of_machine();
     let machine = |source: std::io::Error| ExpectedError::LedgerFolder {
         folder: state.folder().to_owned(),
         source,

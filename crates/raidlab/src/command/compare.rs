@@ -6,18 +6,18 @@ use crate::expected::ExpectedError;
 use crate::progress::note;
 use files::Output;
 use report::ComparedSide;
-use results::{Side, comparison_json};
-use stats::between::between;
+use results::{ComparedRun, comparison_json};
+use stats::run_comparison::compare_runs;
 use std::process::ExitCode;
 
 pub fn compare(arguments: &CompareArguments) -> Result<ExitCode, ExpectedError> {
     let (first, second) = (
-        Side::read(&arguments.a, &arguments.store, run_choice)?,
-        Side::read(&arguments.b, &arguments.store, run_choice)?,
+        ComparedRun::read(&arguments.a, &arguments.store, run_choice)?,
+        ComparedRun::read(&arguments.b, &arguments.store, run_choice)?,
     );
     Output::check(&arguments.output, Some(&first.path))?;
     let output = Output::check(&arguments.output, Some(&second.path))?;
-    let between = between(first.of_run(), second.of_run());
+    let between = compare_runs(first.of_run(), second.of_run());
     let sides = [&first, &second].map(|side| ComparedSide {
         name: &side.name,
         is_simulated: side.is_simulated,

@@ -5,7 +5,7 @@ use crate::cli::{CpuCommand, Format};
 use crate::expected::ExpectedError;
 use crate::progress::KernelBar;
 use files::{Output, read_file};
-use lab::processor::{self, Note, Processor, Unit};
+use lab::processor::{self, CostUnit, Note, Processor};
 use lab_bench::MeasuredProcessor;
 use prepare::own_models::OwnModels;
 use std::fmt::Write;
@@ -71,9 +71,9 @@ fn model_of(name: &str) -> Result<Processor, ExpectedError> {
 fn show(processor: &Processor, format: Format) -> String {
     let notes = || std::iter::once(&processor.cache).chain(&processor.figures);
     let unit = |note: &Note| match note.unit {
-        Unit::Nanoseconds => "ns",
-        Unit::MegabytesPerSecond => "MB/s",
-        Unit::Kibibytes => "KiB",
+        CostUnit::Nanoseconds => "ns",
+        CostUnit::MegabytesPerSecond => "MB/s",
+        CostUnit::Kibibytes => "KiB",
     };
     match format {
         Format::Text => {

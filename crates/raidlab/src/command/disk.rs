@@ -46,7 +46,7 @@ pub fn disk(command: &DiskCommand) -> Result<ExitCode, ExpectedError> {
             precondition,
             html,
         } => {
-            let wanted = real_disk::Wanted {
+            let wanted = real_disk::MeasureArguments {
                 device,
                 output,
                 destroy: destroy.as_deref(),

@@ -8,7 +8,7 @@ use filesystems::Need;
 use lab::kernel::{BCACHEFS, Cache};
 use lab::programs::{fetched_bcachefs, has_bcachefs};
 use prepare::kernels;
-use prepare::needs::{self, Finding, needs, needs_of_some, packages};
+use prepare::needs::{self, UnmetNeed, needs, needs_of_some, packages};
 use serde_json::{Value, json};
 use std::ffi::OsStr;
 use std::fmt::Write;
@@ -48,7 +48,7 @@ pub fn doctor(arguments: &DoctorArguments) -> Result<ExitCode, ExpectedError> {
     })
 }
 
-fn as_json(missing: &[&Need], missing_for_some: &[&Need], findings: &[Finding]) -> Value {
+fn as_json(missing: &[&Need], missing_for_some: &[&Need], findings: &[UnmetNeed]) -> Value {
     let needs = |needs: &[&Need]| -> Value {
         needs
             .iter()
@@ -69,7 +69,7 @@ fn as_json(missing: &[&Need], missing_for_some: &[&Need], findings: &[Finding]) 
     })
 }
 
-fn rendered(missing: &[&Need], missing_for_some: &[&Need], findings: &[Finding]) -> String {
+fn rendered(missing: &[&Need], missing_for_some: &[&Need], findings: &[UnmetNeed]) -> String {
     let mut text = String::new();
     let named = missing.iter().map(|need| ("missing", need));
     for (word, need) in named.chain(missing_for_some.iter().map(|need| ("for some", need))) {

@@ -10,11 +10,11 @@ use prepare::{
     Options, Prepared, PreparedHost, advice, checks, dry_run, inventory, lab_run, load_study, now_unix_s,
     processors, version,
 };
-use runner::{Outcome, Outlook, Place, Runner};
+use runner::{Outlook, Place, RunOutcome, Runner};
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
-use store::{Found, OpenRun, RunSpec, Store, StoreError};
+use store::{OpenRun, RunSpec, RunState, Store, StoreError};
 use study::Shard;
 use study::plan::Plan;
 use study::stack::MachineKind;
@@ -84,16 +84,16 @@ pub fn run(arguments: &RunArguments) -> Result<ExitCode, ExpectedError> {
     if let Some(shard) = arguments.shard.filter(|_| part.cells.is_empty()) {
         return conclude_empty(&mut store, &run, shard);
     }
-    let outcome = if run.found == Found::Finished && everything_done(&plan, &store, &run)? {
+    let outcome = if run.found == RunState::Finished && everything_done(&plan, &store, &run)? {
         let shard = arguments.shard.map(|shard| format!("shard {shard} of "));
         note(&format!(
             "raidlab: all trials of {}this study with seed {} are already in the store",
             shard.unwrap_or_default(),
             arguments.seed
         ));
-        Outcome {
+        RunOutcome {
             resumed: run.trials.len() as u64,
-            ..Outcome::default()
+            ..RunOutcome::default()
         }
     } else {
         let place: Box<dyn Place> = match wanted {
@@ -116,7 +116,7 @@ fn run_trials(
     store: &mut Store,
     run: &OpenRun,
     signals: &Signals,
-) -> Result<Outcome, ExpectedError> {
+) -> Result<RunOutcome, ExpectedError> {
     let places = [place];
     let mut display = RunDisplay::default();
     let outcome = Runner {
@@ -228,7 +228,7 @@ fn conclude(
     arguments: &RunArguments,
     store: &mut Store,
     run: &OpenRun,
-    outcome: Outcome,
+    outcome: RunOutcome,
     began: Instant,
 ) -> Result<ExitCode, ExpectedError> {
     let failed = ExpectedError::StoreUnderWay;

@@ -3,11 +3,11 @@
 use super::print;
 use crate::cli::{Format, StatusArguments};
 use crate::expected::ExpectedError;
-use fleet::Status;
+use fleet::StudyStatus;
 use std::process::ExitCode;
 
 pub fn status(arguments: &StatusArguments) -> Result<ExitCode, ExpectedError> {
-    let status = Status::read(&arguments.places)?;
+    let status = StudyStatus::read(&arguments.places)?;
     match arguments.format {
         Format::Text => print(&status.text())?,
         Format::Json => print(&format!("{:#}\n", status.json()))?,

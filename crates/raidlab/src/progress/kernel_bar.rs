@@ -2,7 +2,7 @@
 
 use super::{LINE_EVERY, can_draw, note, template};
 use indicatif::ProgressBar;
-use lab::kernel::Progress;
+use lab::kernel::BuildProgress;
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
@@ -10,13 +10,13 @@ use std::time::{Duration, Instant};
 pub struct KernelBar {
     bar: Option<ProgressBar>,
     name: String,
-    last_line: Cell<Option<(Progress, Instant)>>,
+    last_line: Cell<Option<(BuildProgress, Instant)>>,
     began: Instant,
 }
 
 impl KernelBar {
     /// For [`prepare::kernels`]: shows the build from here until the end of what is returned.
-    pub fn show_build(name: &str) -> Box<dyn Fn(Progress)> {
+    pub fn show_build(name: &str) -> Box<dyn Fn(BuildProgress)> {
         let bar = KernelBar::new(name);
         Box::new(move |progress| bar.show(progress))
     }
@@ -40,22 +40,22 @@ impl KernelBar {
         }
     }
 
-    fn show(&self, progress: Progress) {
+    fn show(&self, progress: BuildProgress) {
         let waiting;
         let words = match progress {
-            Progress::Waiting { pid } => {
+            BuildProgress::Waiting { pid } => {
                 waiting = whom(pid);
                 waiting.as_str()
             }
-            Progress::Unpacking => "unpacking the source",
-            Progress::Copying => "copying what changed in the tree",
-            Progress::Configuring => "configuring",
-            Progress::Probing => "configuring OpenZFS for the kernel",
-            Progress::Compiling { .. } => "",
+            BuildProgress::Unpacking => "unpacking the source",
+            BuildProgress::Copying => "copying what changed in the tree",
+            BuildProgress::Configuring => "configuring",
+            BuildProgress::Probing => "configuring OpenZFS for the kernel",
+            BuildProgress::Compiling { .. } => "",
         };
         if let Some(bar) = &self.bar {
             bar.set_message(words.to_owned());
-            if let Progress::Compiling { done, all } = progress {
+            if let BuildProgress::Compiling { done, all } = progress {
                 bar.set_length(all);
                 bar.set_position(done);
             }
@@ -68,7 +68,7 @@ impl KernelBar {
         if is_new {
             self.last_line.set(Some((progress, Instant::now())));
             match progress {
-                Progress::Compiling { done, all } => {
+                BuildProgress::Compiling { done, all } => {
                     note(&format!("raidlab: kernel {}: {done} of about {all} files", self.name));
                 }
                 _ => note(&format!("raidlab: kernel {}: {words}", self.name)),

@@ -4,7 +4,7 @@ use crate::desk::PROGRAM;
 use crate::lab;
 use ::lab::carried::Programs;
 use ::lab::guest::{Config, Init, LIMITS};
-use ::lab::job::{GuestJob, Program};
+use ::lab::job::{GuestJob, ProgramJob};
 use ::lab::kernel::{Cache, DEFAULT_VERSION, KernelName};
 use disksim::catalogue;
 use disksim::description::Description;
@@ -85,7 +85,7 @@ impl Machine<'_> {
             ));
             return None;
         };
-        let job = GuestJob::Program(Program {
+        let job = GuestJob::Program(ProgramJob {
             path: PathBuf::from(program),
             arguments: arguments.iter().map(|&argument| argument.to_owned()).collect(),
         });

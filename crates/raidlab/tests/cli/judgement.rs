@@ -5,7 +5,7 @@
 
 use crate::arrangement::{Arrangement, Random};
 use crate::guest_host::Machine;
-use host::{JUDGING, Session, State, Wanted};
+use host::{JUDGING, LedgerFolder, Session, WantedDisks};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -64,7 +64,7 @@ fn inside_a_guest() {
     }
     let (count, seed) = (number(COUNT, 1), number(SEED, 1));
     let tools = Tools::find(&JUDGING).expect("util-linux");
-    let state = State::in_folder(Path::new("/tmp/state"));
+    let state = LedgerFolder::in_folder(Path::new("/tmp/state"));
     let (mut fates, mut kinds) = (BTreeMap::new(), BTreeMap::new());
     for seed in seed..seed + count {
         let mut random = Random::new(seed);
@@ -86,14 +86,14 @@ fn inside_a_guest() {
 }
 
 /// Does to a disk what a run does, with changes by others between the steps.
-fn one(arrangement: &mut Arrangement, random: &mut Random, state: &State, tools: &Tools) -> (Fate, String) {
+fn one(arrangement: &mut Arrangement, random: &mut Random, state: &LedgerFolder, tools: &Tools) -> (Fate, String) {
     let devices = [arrangement.target.clone()];
     let destroy: Vec<String> = arrangement
         .is_given_up
         .then(|| arrangement.kernel_name())
         .into_iter()
         .collect();
-    let wanted = Wanted {
+    let wanted = WantedDisks {
         devices: &devices,
         destroy: &destroy,
         count: 1,

@@ -1,7 +1,7 @@
 //! md on several disks: its streams, and its requests counted at the disks.
 
 use crate::laboratory::{Laboratory, Results};
-use lab::trace::{Op, Record};
+use lab::trace::{Record, TraceOp};
 
 const MODEL: &str = "wd-500gb-2007";
 
@@ -30,7 +30,7 @@ fn counts(level: u32, disks: u32, cost: u64, results: &Results, trace: &[Record]
     // Everything that was written past the superblocks.
     let data_writes = trace
         .iter()
-        .filter(|request| request.op == Op::Write && request.sector >= DATA_SECTOR)
+        .filter(|request| request.op == TraceOp::Write && request.sector >= DATA_SECTOR)
         .count() as u64;
     println!(
         "RAID {level} of {disks}: {writes} writes of 4 KiB are {read} reads and {written} writes at the disks"
@@ -40,7 +40,7 @@ fn counts(level: u32, disks: u32, cost: u64, results: &Results, trace: &[Record]
     let looked = u64::from(
         trace
             .iter()
-            .any(|request| request.op != Op::Write && request.sector == DATA_SECTOR),
+            .any(|request| request.op != TraceOp::Write && request.sector == DATA_SECTOR),
     );
     assert_eq!(
         read - looked,

@@ -2,7 +2,7 @@
 //! tasks in the same address space (kernel/patches/6.12/0009-floating-point-state-stays.patch).
 
 use crate::guest::Guest;
-use lab::job::{self, GuestJob, Program};
+use lab::job::{self, GuestJob, ProgramJob};
 use std::path::Path;
 use std::process::Command;
 use trial::ProcessEnd;
@@ -28,7 +28,7 @@ fn tasks_keep_their_vector_registers() {
         .expect("the compiler that built the lab's kernel");
     assert!(compiled.success());
     let script = format!("{} >/dev/raidlab", program.display());
-    let job = GuestJob::Program(Program {
+    let job = GuestJob::Program(ProgramJob {
         path: "/bin/bash".into(),
         arguments: vec!["-c".to_owned(), script],
     });

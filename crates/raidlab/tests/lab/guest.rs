@@ -3,7 +3,7 @@
 use crate::laboratory::{kernel, kernel_named};
 use disksim::catalogue;
 use disksim::description::Description;
-use lab::guest::{Config, Contents, EndedGuest, Init, PowerCut};
+use lab::guest::{Config, DiskContents, EndedGuest, Init, PowerCut};
 use lab::job::GuestJob;
 use lab::kernel::KernelName;
 use lab::processor::Processors;
@@ -38,7 +38,7 @@ pub struct Guest {
     pub seed: u64,
     pub memory_budget_bytes: u64,
     /// Contents of the disks, kept from one guest to the next.
-    pub contents: Option<Arc<Contents>>,
+    pub contents: Option<Arc<DiskContents>>,
     pub power_cut: Option<PowerCut>,
     pub limits: Limits,
     /// The trial's folder; by default a temporary one for this guest.

@@ -4,7 +4,7 @@ use crate::laboratory::{Laboratory, Results};
 use disksim::catalogue::{self, Model};
 use disksim::description::{Device, Mechanical};
 use disksim::geometry::Geometry;
-use lab::trace::{Op, Record};
+use lab::trace::{Record, TraceOp};
 
 const SECTOR_BYTES: u64 = 512;
 const MIB: u64 = 1 << 20;
@@ -148,7 +148,7 @@ fn mean_random_read_ms(disk: &Mechanical, requests: &[Record]) -> f64 {
 }
 
 fn is_of_the_work(request: &Record) -> bool {
-    request.op != Op::Write && request.sectors == 8 && request.sector != 0
+    request.op != TraceOp::Write && request.sectors == 8 && request.sector != 0
 }
 
 /// Linear between the points of the model's curve.

@@ -4,8 +4,8 @@
 use crate::guest::{Guest, Seen};
 use disksim::description::Device;
 use disksim::faults::SectorRange;
-use lab::guest::{Contents, PowerCut};
-use lab::job::{self, GuestJob, Program};
+use lab::guest::{DiskContents, PowerCut};
+use lab::job::{self, GuestJob, ProgramJob};
 use std::path::PathBuf;
 use std::sync::Arc;
 use study::event::Event;
@@ -13,19 +13,19 @@ use trial::ProcessEnd;
 
 /// A job that runs commands in the guest.
 fn commands(text: &str) -> Vec<u8> {
-    let job = GuestJob::Program(Program {
+    let job = GuestJob::Program(ProgramJob {
         path: PathBuf::from("/bin/bash"),
         arguments: vec!["-ec".to_owned(), text.to_owned()],
     });
     job::encode(&job, &[])
 }
 
-fn new_contents() -> Arc<Contents> {
-    Arc::new(Contents::new(1 << 30, &std::env::temp_dir()).expect("contents"))
+fn new_contents() -> Arc<DiskContents> {
+    Arc::new(DiskContents::new(1 << 30, &std::env::temp_dir()).expect("contents"))
 }
 
 /// Runs commands in this guest with these contents of its disks.
-fn run(guest: &Guest, contents: &Arc<Contents>, power_cut: Option<PowerCut>, text: &str) -> Seen {
+fn run(guest: &Guest, contents: &Arc<DiskContents>, power_cut: Option<PowerCut>, text: &str) -> Seen {
     Guest {
         job: commands(text),
         contents: Some(contents.clone()),
@@ -41,7 +41,7 @@ fn run(guest: &Guest, contents: &Arc<Contents>, power_cut: Option<PowerCut>, tex
 }
 
 /// Runs commands on the same disks as the earlier guests; returns their output.
-fn go_on(guest: &Guest, contents: &Arc<Contents>, text: &str) -> Vec<String> {
+fn go_on(guest: &Guest, contents: &Arc<DiskContents>, text: &str) -> Vec<String> {
     let seen = run(guest, contents, None, text);
     assert_eq!(
         seen.ended.end,

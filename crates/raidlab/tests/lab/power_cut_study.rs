@@ -4,7 +4,7 @@ use crate::guest::{disks, trials};
 use crate::laboratory::{Laboratory, kernel};
 use lab::guest::{Config, Init, LIMITS, PowerCut};
 use lab::job::GuestJob;
-use lab::power_cut::{Error, Exploration, Judged};
+use lab::power_cut::{Error, Exploration, JudgedState};
 use requirements::one_processor;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -21,7 +21,7 @@ fn study(disks: &str, stack: &str, work: &str) -> String {
 }
 
 /// All states of the first trial. `None` if a test has to be skipped.
-fn explore(study: &str) -> Option<Vec<Judged>> {
+fn explore(study: &str) -> Option<Vec<JudgedState>> {
     with(study, |exploration| {
         let mut all = Vec::new();
         let wall = exploration
@@ -77,13 +77,13 @@ fn with<T>(study: &str, what: impl FnOnce(&Exploration<'_>) -> T) -> Option<T> {
     Some(what(&exploration))
 }
 
-fn assert_clean(states: &[Judged]) {
+fn assert_clean(states: &[JudgedState]) {
     for state in states {
-        assert_eq!(state.verdict, trial::power_cut::Verdict::default(), "{state:?}");
+        assert_eq!(state.verdict, trial::power_cut::StateVerdict::default(), "{state:?}");
     }
 }
 
-fn having(states: &[Judged], kind: ViolationKind) -> usize {
+fn having(states: &[JudgedState], kind: ViolationKind) -> usize {
     states.iter().filter(|state| state.verdict.has(kind)).count()
 }
 
@@ -127,12 +127,12 @@ fn states_that_one_run_keeps_are_those_of_power_cuts_that_end_it() {
             let mut kept = Vec::new();
             let all = exploration.all(&stop, &mut |_| {}, &mut |judged| kept.push(judged.clone()));
             all.unwrap_or_else(|error| panic!("{error}"));
-            let alone = |kept: &Judged| {
+            let alone = |kept: &JudgedState| {
                 let (at_ns, seed) = (kept.at_ns, kept.seed);
                 let judged = exploration.state(PowerCut { at_ns, seed }, &stop);
                 judged.unwrap_or_else(|error| panic!("{error}"))
             };
-            let ended: Vec<Judged> = kept.iter().step_by(3).map(alone).collect();
+            let ended: Vec<JudgedState> = kept.iter().step_by(3).map(alone).collect();
             (kept, ended)
         });
         let Some((kept, ended)) = found else { return };
@@ -273,7 +273,7 @@ fn disks_that_ignore_flushes_lose_what_was_acknowledged() {
     let Some(honest) = of(false) else { return };
     assert_clean(&honest);
     let lying = of(true).expect("a kernel");
-    let lost = |state: &&Judged| state.verdict.has(ViolationKind::Lost);
+    let lost = |state: &&JudgedState| state.verdict.has(ViolationKind::Lost);
     assert!(lying.iter().any(|state| lost(&state)));
     let mountable = lying.iter().filter(|state| state.verdict.not_mountable.is_none());
     assert!(mountable.count() > 0);

@@ -3,7 +3,7 @@
 use crate::guest::{Guest, disks};
 use crate::laboratory::{Laboratory, kernel_named};
 use lab::carried;
-use lab::job::{self, GuestJob, Program};
+use lab::job::{self, GuestJob, ProgramJob};
 use lab::kernel::KernelName;
 use std::path::PathBuf;
 use study::event::Event;
@@ -34,7 +34,7 @@ echo "pool: $before"; cat /proc/uptime
 "#;
 
 /// Its file, and what it carries.
-fn kernel_with_zfs() -> Option<(PathBuf, Vec<carried::File>)> {
+fn kernel_with_zfs() -> Option<(PathBuf, Vec<carried::CarriedFile>)> {
     let kernel = kernel_named(&KernelName::parse("6.12+zfs"))?;
     let carried = kernel.carried().expect("the cache can be read");
     Some((kernel.path.clone(), carried))
@@ -46,7 +46,7 @@ fn a_pool_comes_and_goes_the_same_way_twice() {
     let Some((kernel, carried)) = kernel_with_zfs() else {
         return;
     };
-    let job = GuestJob::Program(Program {
+    let job = GuestJob::Program(ProgramJob {
         path: "/bin/bash".into(),
         arguments: ["-ex", "-c", SCRIPT].map(str::to_owned).into(),
     });

@@ -8,7 +8,7 @@ use crate::words::comparison::{
     ComparedSide, cell_words, figure, interval_words, notes, outcome_words, ratio_words, summary,
 };
 use serde::Serialize;
-use stats::between::{Between, BetweenRow, Outcome};
+use stats::run_comparison::{ComparisonOutcome, ComparisonRow, RunComparison};
 
 const TEMPLATE: &str = include_str!("../../assets/comparison.html.jinja");
 
@@ -19,8 +19,8 @@ const TRACK_PX: f64 = 190.0;
 const ROWS_PER_AXIS: usize = 10;
 
 /// The comparison of B with A as one HTML document.
-pub fn comparison_html(between: &Between, sides: [ComparedSide<'_>; 2]) -> String {
-    let scale = scale(&between.rows);
+pub fn comparison_html(comparison: &RunComparison, sides: [ComparedSide<'_>; 2]) -> String {
+    let scale = scale(&comparison.rows);
     let labelled = scale.fitting(TRACK_PX, |tick| scale.label(tick));
     let tick = |(&tick, has_label): (&f64, bool)| AxisTick {
         percent: scale.percent(tick),
@@ -28,20 +28,20 @@ pub fn comparison_html(between: &Between, sides: [ComparedSide<'_>; 2]) -> Strin
         is_one: tick == 1.0,
     };
     let names = ["A", "B"];
-    let only = names.into_iter().zip([&between.only_first, &between.only_second]);
+    let only = names.into_iter().zip([&comparison.only_first, &comparison.only_second]);
     rendered(
         TEMPLATE,
         &Page {
             style: STYLE,
-            summary: summary(between),
+            summary: summary(comparison),
             sides: names.into_iter().zip(sides.map(|side| side.name)).collect(),
             simulated: simulated(sides),
             ticks: scale.ticks.iter().zip(labelled).map(tick).collect(),
-            has_ratios: between.rows.iter().any(|row| row.ratio.is_some()),
-            has_second_axis: between.rows.len() > ROWS_PER_AXIS,
-            cells: cells(&between.rows, &scale),
+            has_ratios: comparison.rows.iter().any(|row| row.ratio.is_some()),
+            has_second_axis: comparison.rows.len() > ROWS_PER_AXIS,
+            cells: cells(&comparison.rows, &scale),
             only: only.filter(|(_, keys)| !keys.is_empty()).collect(),
-            notes: notes(between),
+            notes: notes(comparison),
         },
     )
 }
@@ -104,7 +104,7 @@ fn simulated([a, b]: [ComparedSide<'_>; 2]) -> &'static str {
 }
 
 /// One axis for all rows.
-fn scale(rows: &[BetweenRow]) -> Scale {
+fn scale(rows: &[ComparisonRow]) -> Scale {
     let ratios: Vec<f64> = rows.iter().filter_map(|row| row.ratio).collect();
     let least = ratios.iter().copied().fold(1.0, f64::min);
     let most = ratios.iter().copied().fold(1.0, f64::max);
@@ -112,8 +112,8 @@ fn scale(rows: &[BetweenRow]) -> Scale {
     Scale::around_one(low, high)
 }
 
-fn cells(rows: &[BetweenRow], scale: &Scale) -> Vec<CellRows> {
-    let is_same = |one: &BetweenRow, next: &BetweenRow| cell_words(one) == cell_words(next);
+fn cells(rows: &[ComparisonRow], scale: &Scale) -> Vec<CellRows> {
+    let is_same = |one: &ComparisonRow, next: &ComparisonRow| cell_words(one) == cell_words(next);
     rows.chunk_by(is_same)
         .map(|rows| CellRows {
             cell: cell_words(&rows[0]),
@@ -122,13 +122,13 @@ fn cells(rows: &[BetweenRow], scale: &Scale) -> Vec<CellRows> {
         .collect()
 }
 
-fn page_row(row: &BetweenRow, scale: &Scale) -> PageRow {
+fn page_row(row: &ComparisonRow, scale: &Scale) -> PageRow {
     let (sign, class) = match row.outcome {
-        Outcome::Faster => ("▲", "faster"),
-        Outcome::Slower => ("▼", "slower"),
-        Outcome::EqualWithin(_) => ("=", "equal"),
-        Outcome::WithinNoise => ("?", "noise"),
-        Outcome::TooFewTrials => ("–", "few"),
+        ComparisonOutcome::Faster => ("▲", "faster"),
+        ComparisonOutcome::Slower => ("▼", "slower"),
+        ComparisonOutcome::EqualWithin(_) => ("=", "equal"),
+        ComparisonOutcome::WithinNoise => ("?", "noise"),
+        ComparisonOutcome::TooFewTrials => ("–", "few"),
     };
     PageRow {
         test: row.test.clone(),

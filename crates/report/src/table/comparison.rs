@@ -5,33 +5,33 @@ use crate::words::comparison::{
     ComparedSide, cell_words, figure, interval_words, notes, outcome_words, ratio_words, summary,
 };
 use comfy_table::{Cell, Color};
-use stats::between::{Between, BetweenRow, Outcome};
+use stats::run_comparison::{ComparisonOutcome, ComparisonRow, RunComparison};
 
 /// All rows of a comparison of B with A as text, ending with a line feed.
-pub fn comparison(between: &Between, [a, b]: [ComparedSide<'_>; 2], options: TableOptions) -> String {
+pub fn comparison(comparison: &RunComparison, [a, b]: [ComparedSide<'_>; 2], options: TableOptions) -> String {
     let mark = |side: ComparedSide<'_>| match side.is_simulated {
         true => "  (simulated disks, virtual time)",
         false => "",
     };
     let sides = format!("A: {}{}\nB: {}{}", a.name, mark(a), b.name, mark(b));
     let mut text = vec![sides, String::new()];
-    text.push(textwrap::fill(&summary(between), options.width.max(20)));
-    if !between.rows.is_empty() {
-        text.extend([String::new(), table(&between.rows, options)]);
+    text.push(textwrap::fill(&summary(comparison), options.width.max(20)));
+    if !comparison.rows.is_empty() {
+        text.extend([String::new(), table(&comparison.rows, options)]);
     }
-    for (name, cells) in [("A", &between.only_first), ("B", &between.only_second)] {
+    for (name, cells) in [("A", &comparison.only_first), ("B", &comparison.only_second)] {
         if !cells.is_empty() {
             text.push(format!("\nonly in {name}:"));
             text.extend(cells.iter().map(|cell| format!("  {cell}")));
         }
     }
-    let notes = notes(between);
+    let notes = notes(comparison);
     text.extend(notes.first().map(|_| String::new()));
     text.extend(notes.iter().map(|note| textwrap::fill(note, options.width.max(20))));
     text.join("\n") + "\n"
 }
 
-fn table(rows: &[BetweenRow], options: TableOptions) -> String {
+fn table(rows: &[ComparisonRow], options: TableOptions) -> String {
     let mut table = plain_table(options.colour);
     let headings = ["cell", "test", "", "A", "B", "B to A", "95 %", "B is"];
     table.set_header(headings.iter().enumerate().map(|(at, heading)| match at {
@@ -41,8 +41,8 @@ fn table(rows: &[BetweenRow], options: TableOptions) -> String {
     for row in rows {
         let verdict = Cell::new(outcome_words(row.outcome));
         let verdict = match (options.colour, row.outcome) {
-            (true, Outcome::Faster) => verdict.fg(Color::Green),
-            (true, Outcome::Slower) => verdict.fg(Color::Red),
+            (true, ComparisonOutcome::Faster) => verdict.fg(Color::Green),
+            (true, ComparisonOutcome::Slower) => verdict.fg(Color::Red),
             _ => verdict,
         };
         table.add_row([

@@ -2,7 +2,7 @@
 
 use super::figure::{decimals, number, uncertainty};
 use stats::Summary;
-use stats::between::{Between, BetweenRow, Names, Outcome};
+use stats::run_comparison::{ComparisonOutcome, ComparisonRow, Names, RunComparison};
 
 /// One of the two runs, as named on the command line.
 #[derive(Clone, Copy, Debug)]
@@ -12,21 +12,28 @@ pub struct ComparedSide<'a> {
 }
 
 /// `Of 8 tests B is faster in 2, slower in 1; 4 are equal within 5 %, 1 is within the noise.`
-pub(crate) fn summary(between: &Between) -> String {
-    let count = |is_it: fn(&Outcome) -> bool| between.rows.iter().filter(|row| is_it(&row.outcome)).count();
-    let all = between.rows.len();
+pub(crate) fn summary(comparison: &RunComparison) -> String {
+    let count =
+        |is_it: fn(&ComparisonOutcome) -> bool| comparison.rows.iter().filter(|row| is_it(&row.outcome)).count();
+    let all = comparison.rows.len();
     if all == 0 {
         return "The two have no cell in common.".to_owned();
     }
     let parts = [
-        (count(|one| *one == Outcome::Faster), "B is faster"),
-        (count(|one| *one == Outcome::Slower), "B is slower"),
-        (count(|one| matches!(one, Outcome::EqualWithin(_))), "they are equal"),
+        (count(|one| *one == ComparisonOutcome::Faster), "B is faster"),
+        (count(|one| *one == ComparisonOutcome::Slower), "B is slower"),
         (
-            count(|one| *one == Outcome::WithinNoise),
+            count(|one| matches!(one, ComparisonOutcome::EqualWithin(_))),
+            "they are equal",
+        ),
+        (
+            count(|one| *one == ComparisonOutcome::WithinNoise),
             "the difference is within the noise",
         ),
-        (count(|one| *one == Outcome::TooFewTrials), "there are too few trials"),
+        (
+            count(|one| *one == ComparisonOutcome::TooFewTrials),
+            "there are too few trials",
+        ),
     ];
     let words = parts.into_iter().filter(|(count, _)| *count > 0);
     let words: Vec<String> = words.map(|(count, words)| format!("in {count} {words}")).collect();
@@ -56,25 +63,25 @@ fn naming(names: &Names) -> String {
 }
 
 /// Key of the cell; of both if they differ.
-pub(crate) fn cell_words(row: &BetweenRow) -> String {
+pub(crate) fn cell_words(row: &ComparisonRow) -> String {
     match row.is_same_cell {
         true => row.first_key.clone(),
         false => format!("{} → {}", row.first_key, row.second_key),
     }
 }
 
-pub(crate) fn outcome_words(outcome: Outcome) -> String {
+pub(crate) fn outcome_words(outcome: ComparisonOutcome) -> String {
     match outcome {
-        Outcome::EqualWithin(share) => format!("equal within {:.1} %", (share * 1000.0).ceil() / 10.0),
+        ComparisonOutcome::EqualWithin(share) => format!("equal within {:.1} %", (share * 1000.0).ceil() / 10.0),
         other => other.word().to_owned(),
     }
 }
 
-pub(crate) fn ratio_words(row: &BetweenRow) -> String {
+pub(crate) fn ratio_words(row: &ComparisonRow) -> String {
     row.ratio.map_or_else(String::new, |ratio| number(ratio, 3))
 }
 
-pub(crate) fn interval_words(row: &BetweenRow) -> String {
+pub(crate) fn interval_words(row: &ComparisonRow) -> String {
     row.interval.map_or_else(String::new, |interval| {
         format!("{} to {}", number(interval.low, 3), number(interval.high, 3))
     })
@@ -90,10 +97,10 @@ pub(crate) fn figure(summary: Option<&Summary>) -> String {
     format!("{}{space}{uncertainty}", number(summary.median, decimals))
 }
 
-pub(crate) fn notes(between: &Between) -> Vec<String> {
-    let rows = &between.rows;
+pub(crate) fn notes(comparison: &RunComparison) -> Vec<String> {
+    let rows = &comparison.rows;
     let mut notes = Vec::new();
-    notes.extend(between.names.as_ref().map(naming));
+    notes.extend(comparison.names.as_ref().map(naming));
     if rows.iter().any(|row| row.ratio.is_some()) {
         notes.push("B to A above 1: B is better; for times, lower is better".to_owned());
     }
@@ -111,7 +118,7 @@ pub(crate) fn notes(between: &Between) -> Vec<String> {
     if rows.iter().any(|row| row.ratio.is_some() && !row.by_seed) {
         notes.push("without common seeds the two are compared as a whole".to_owned());
     }
-    let is_of_medians = |row: &BetweenRow| row.ratio.is_some() && row.interval.is_none();
+    let is_of_medians = |row: &ComparisonRow| row.ratio.is_some() && row.interval.is_none();
     if rows.iter().any(is_of_medians) {
         notes.push(
             "a ratio without an interval is that of the medians: too few trials to know its error".to_owned(),

@@ -8,7 +8,7 @@ use crate::words::warnings::Warnings;
 use stats::{Measure, Results, Summary};
 use study::plan::Cell;
 use study::stack::Level;
-use study::table::{Figure, Place, TableColumn, TableRow, TableSpec};
+use study::table::{Figure, FigureSource, TableColumn, TableRow, TableSpec};
 
 /// A table that has something to show.
 #[derive(Clone, Debug, PartialEq)]
@@ -216,7 +216,7 @@ impl Maker<'_> {
         })
     }
 
-    fn measure(&self, cell: &Cell, place: Place<'_>) -> Option<&Measure> {
+    fn measure(&self, cell: &Cell, place: FigureSource<'_>) -> Option<&Measure> {
         let workload = self
             .results
             .workloads

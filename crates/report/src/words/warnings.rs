@@ -3,7 +3,7 @@
 
 use crate::input::{Input, TrialInfo};
 use crate::words::figure::number;
-use stats::{ComparedBy, Drift, Held, OrderEffect, Place, Setting, Unlike};
+use stats::{ComparedBy, Drift, Held, OrderEffect, RunPosition, Setting, Unlike};
 use study::plan::Plan;
 use study::stack::MachineKind;
 use study::{Load, Measurement, OTHER_DISKS_MIB_PER_S_MAX, OTHERS_PROCESSOR_PERCENT_MAX, Recorded, TrialKey};
@@ -39,8 +39,8 @@ impl Warnings {
         for effect in stats::order_effects(plan, samples, order) {
             let words = order_words(&effect);
             let of_cell = match &effect.place {
-                Place::Later(key) => plan.cells.iter().find(|cell| cell.key == *key),
-                Place::First | Place::After(_) => None,
+                RunPosition::Later(key) => plan.cells.iter().find(|cell| cell.key == *key),
+                RunPosition::First | RunPosition::After(_) => None,
             };
             match of_cell {
                 Some(cell) => warnings.rankings.push((cell.workload.name.clone(), words)),
@@ -197,22 +197,22 @@ fn drift_words(drift: Drift) -> String {
 
 fn order_words(effect: &OrderEffect) -> String {
     let (what, help) = match &effect.place {
-        Place::First => (
+        RunPosition::First => (
             "the first trial of each cell is".to_owned(),
             "let the machine warm up with an unmeasured run",
         ),
-        Place::Later(cell) => (
+        RunPosition::Later(cell) => (
             format!("`{cell}` changes during the run: its last trial is"),
             "check what its trials leave behind, and run it again",
         ),
-        Place::After(cell) => (
+        RunPosition::After(cell) => (
             format!("trials directly after one of `{cell}` are"),
             "check what that cell leaves behind: heat, full write caches, discards in progress",
         ),
     };
     let against = match effect.place {
-        Place::Later(_) => "than its first",
-        Place::First | Place::After(_) => "than the others",
+        RunPosition::Later(_) => "than its first",
+        RunPosition::First | RunPosition::After(_) => "than the others",
     };
     format!(
         "Warning (`order`): {what} {} {against} ({} trials, {} after Holm's correction): {help}.",

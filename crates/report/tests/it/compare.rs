@@ -2,7 +2,7 @@
 
 use crate::made::compared;
 use report::{ComparedSide, TableOptions, comparison, comparison_html};
-use stats::between::{Between, Outcome};
+use stats::run_comparison::{ComparisonOutcome, RunComparison};
 
 const SIDES: [ComparedSide<'static>; 2] = [
     ComparedSide {
@@ -15,7 +15,7 @@ const SIDES: [ComparedSide<'static>; 2] = [
     },
 ];
 
-fn text(between: &Between, sides: [ComparedSide<'_>; 2]) -> String {
+fn text(between: &RunComparison, sides: [ComparedSide<'_>; 2]) -> String {
     let options = TableOptions::plain(120);
     comparison(between, sides, options)
 }
@@ -23,10 +23,13 @@ fn text(between: &Between, sides: [ComparedSide<'_>; 2]) -> String {
 #[test]
 fn faster_slower_and_what_only_one_has() {
     let between = compared();
-    let has = |outcome: fn(&Outcome) -> bool| between.rows.iter().any(|row| outcome(&row.outcome));
-    assert!(has(|one| *one == Outcome::Faster) && has(|one| *one == Outcome::Slower));
-    assert!(has(|one| matches!(one, Outcome::EqualWithin(_))) && has(|one| *one == Outcome::WithinNoise));
-    assert!(has(|one| *one == Outcome::TooFewTrials) && between.rows.iter().any(|row| !row.is_same_cell));
+    let has = |outcome: fn(&ComparisonOutcome) -> bool| between.rows.iter().any(|row| outcome(&row.outcome));
+    assert!(has(|one| *one == ComparisonOutcome::Faster) && has(|one| *one == ComparisonOutcome::Slower));
+    assert!(
+        has(|one| matches!(one, ComparisonOutcome::EqualWithin(_)))
+            && has(|one| *one == ComparisonOutcome::WithinNoise)
+    );
+    assert!(has(|one| *one == ComparisonOutcome::TooFewTrials) && between.rows.iter().any(|row| !row.is_same_cell));
     insta::assert_snapshot!(text(&between, SIDES));
 }
 
@@ -80,13 +83,14 @@ fn the_page_has_what_the_text_has() {
         );
     }
     let count = |class: &str| page.matches(&format!("<tr class=\"{class}\" role=\"row\">")).count();
-    let rows = |outcome: fn(&Outcome) -> bool| between.rows.iter().filter(|row| outcome(&row.outcome)).count();
+    let rows =
+        |outcome: fn(&ComparisonOutcome) -> bool| between.rows.iter().filter(|row| outcome(&row.outcome)).count();
     assert_eq!(
         [count("faster"), count("slower"), count("few")],
         [
-            rows(|one| *one == Outcome::Faster),
-            rows(|one| *one == Outcome::Slower),
-            rows(|one| *one == Outcome::TooFewTrials)
+            rows(|one| *one == ComparisonOutcome::Faster),
+            rows(|one| *one == ComparisonOutcome::Slower),
+            rows(|one| *one == ComparisonOutcome::TooFewTrials)
         ]
     );
     assert_eq!(
@@ -160,9 +164,9 @@ fn the_page_stands_alone_and_escapes() {
 
 #[test]
 fn runs_with_nothing_in_common_have_a_page() {
-    let between = Between {
+    let between = RunComparison {
         only_first: vec!["xfs | reads".to_owned()],
-        ..Between::default()
+        ..RunComparison::default()
     };
     let page = comparison_html(&between, SIDES);
     assert!(page.contains("<p class=\"verdict\">The two have no cell in common.</p>"));

@@ -113,7 +113,7 @@ impl World {
         }
     }
 
-    fn run(&mut self, places: &[Box<dyn Place + '_>]) -> Result<Outcome, RunError> {
+    fn run(&mut self, places: &[Box<dyn Place + '_>]) -> Result<RunOutcome, RunError> {
         let mut store = Store::open(&self.folder.path().join("raidlab.db")).expect("a store");
         let run = store
             .open_run(&RunSpec {

@@ -4,7 +4,7 @@
 use crate::array::zfs;
 use crate::filesystem::start_up;
 use crate::machine::context::{Context, Teardown};
-use crate::machine::counters::DiskCounters;
+use crate::machine::counters::DiskStats;
 use crate::machine::device::BlockDevice;
 use crate::machine::error::Cause;
 use crate::machine::sysfs;
@@ -32,7 +32,7 @@ pub struct Tested<'a> {
 /// members' counters, in their order.
 pub fn judge(
     stack: &Stack,
-    moved: &[DiskCounters],
+    moved: &[DiskStats],
     tested: Tested<'_>,
     context: &mut Context<'_>,
 ) -> Result<(), Cause> {
@@ -69,7 +69,7 @@ pub fn judge(
 /// Background work of the kernel on the stack.
 fn background(
     stack: &Stack,
-    moved: &[DiskCounters],
+    moved: &[DiskStats],
     spec: &StackSpec,
     context: &mut Context<'_>,
 ) -> Result<Option<String>, Cause> {
@@ -179,10 +179,10 @@ struct Load {
 }
 
 /// Its verb, its load on a member, and the limit.
-type Kind = (&'static str, fn(&DiskCounters) -> Load, f64);
+type Kind = (&'static str, fn(&DiskStats) -> Load, f64);
 
 impl Load {
-    const fn reads(disk: &DiskCounters) -> Self {
+    const fn reads(disk: &DiskStats) -> Self {
         Self {
             requests: disk.reads,
             sectors: disk.sectors_read,
@@ -190,7 +190,7 @@ impl Load {
         }
     }
 
-    const fn writes(disk: &DiskCounters) -> Self {
+    const fn writes(disk: &DiskStats) -> Self {
         Self {
             requests: disk.writes,
             sectors: disk.sectors_written,
@@ -205,14 +205,14 @@ impl Load {
 
 /// Compares the mean time of a request between members with the same load; `None` if too few can be compared. The
 /// time is from queueing to completion.
-fn slow_member(members: &[DiskCounters], spreads_reads: bool) -> Option<(bool, String)> {
+fn slow_member(members: &[DiskStats], spreads_reads: bool) -> Option<(bool, String)> {
     // The copies of a mirror get the same writes but different reads, which delay the writes.
-    let reads_much = |disk: &DiskCounters| disk.reads * RARE > disk.reads + disk.writes;
+    let reads_much = |disk: &DiskStats| disk.reads * RARE > disk.reads + disk.writes;
     if !spreads_reads && members.iter().any(reads_much) {
         return None;
     }
-    let alike: Vec<&DiskCounters> = members.iter().filter(|disk| is_alike(disk, members)).collect();
-    let writes_much = |disk: &DiskCounters| disk.writes * RARE > disk.reads + disk.writes;
+    let alike: Vec<&DiskStats> = members.iter().filter(|disk| is_alike(disk, members)).collect();
+    let writes_much = |disk: &DiskStats| disk.writes * RARE > disk.reads + disk.writes;
     let read_times_max = match members.iter().any(writes_much) {
         true => WRITE_TIMES_MAX,
         false => READ_TIMES_MAX,
@@ -254,10 +254,10 @@ fn slow_member(members: &[DiskCounters], spreads_reads: bool) -> Option<(bool, S
 }
 
 /// Whether a member had about as many reads and writes, of about the same size, as half of the members.
-fn is_alike(disk: &DiskCounters, members: &[DiskCounters]) -> bool {
+fn is_alike(disk: &DiskStats, members: &[DiskStats]) -> bool {
     let all = median(members.iter().map(|disk| (disk.reads + disk.writes) as f64)).unwrap_or_default();
     let near = |value: f64, median: f64| value <= ALIKE * median && median <= ALIKE * value;
-    let is_near = |load: fn(&DiskCounters) -> Load| {
+    let is_near = |load: fn(&DiskStats) -> Load| {
         let size = |load: Load| load.sectors as f64 / load.requests.max(1) as f64;
         let (own, requests) = (
             load(disk),

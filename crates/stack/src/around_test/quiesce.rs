@@ -1,7 +1,7 @@
 //! Between the tests of a trial: writes back everything, waits until idle, drops caches, and checks each step.
 
 use crate::machine::context::Context;
-use crate::machine::counters::DiskCounters;
+use crate::machine::counters::DiskStats;
 use crate::machine::device::BlockDevice;
 use crate::machine::error::Cause;
 use crate::machine::executor::Executor;
@@ -71,8 +71,8 @@ pub fn quiesce(stack: &Stack, how: Quiesce, context: &mut Context<'_>) -> Result
 
 fn not_at_rest(
     stack: &Stack,
-    last: &[DiskCounters],
-    now: &[DiskCounters],
+    last: &[DiskStats],
+    now: &[DiskStats],
     executor: &mut dyn Executor,
 ) -> Result<Option<String>, Cause> {
     if let Some(busy) = now
@@ -112,8 +112,8 @@ pub fn drop_caches(stack: &Stack, witnesses: &[PathBuf], context: &mut Context<'
 }
 
 /// The counters of every member, in the members' order.
-pub fn counters(stack: &Stack) -> Result<Vec<DiskCounters>, Cause> {
-    stack.members.iter().map(DiskCounters::of).collect()
+pub fn counters(stack: &Stack) -> Result<Vec<DiskStats>, Cause> {
+    stack.members.iter().map(DiskStats::of).collect()
 }
 
 /// From now on every simulated disk completes a flush at once without writing anything.

@@ -21,12 +21,12 @@ pub struct Context<'a> {
     pub ledger: &'a mut dyn Ledger,
     /// Start of the trial: time zero of events.
     pub began: Instant,
-    pub setting: Setting<'a>,
+    pub setting: StackSetting<'a>,
 }
 
 /// The machine that a stack is built on, and the stack's name.
 #[derive(Clone, Copy, Debug)]
-pub struct Setting<'a> {
+pub struct StackSetting<'a> {
     /// Folder of the mount point; nothing is created in any other folder.
     pub work_folder: &'a Path,
     /// The stack's unique name on this machine: `raidlab-3f2c`. It is also the name of the array and of the mount

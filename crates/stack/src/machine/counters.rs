@@ -8,7 +8,7 @@ use std::ops::Sub;
 /// A disk's counters since it appeared, or between two readings. Times are multiples of the kernel's tick: 10 ms in
 /// the lab.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct DiskCounters {
+pub struct DiskStats {
     pub device: String,
     pub reads: u64,
     pub reads_merged: u64,
@@ -29,7 +29,7 @@ pub struct DiskCounters {
     pub flushes: u64,
 }
 
-impl DiskCounters {
+impl DiskStats {
     pub fn of(device: &BlockDevice) -> Result<Self, Cause> {
         let path = device.sysfs.join("stat");
         let line = sysfs::read(&path)?;
@@ -64,7 +64,7 @@ impl DiskCounters {
     }
 }
 
-impl DiskCounters {
+impl DiskStats {
     /// Upper bound of the time with requests in flight since an earlier reading. The kernel counts it in ticks, and
     /// one tick for each request to an idle disk, so few short requests seem to take longer; the sum of all
     /// requests' times is exact for those, but too large if requests overlap.
@@ -76,10 +76,10 @@ impl DiskCounters {
 }
 
 /// The difference from an earlier reading; requests in flight are those of the later one.
-impl Sub<&DiskCounters> for DiskCounters {
+impl Sub<&DiskStats> for DiskStats {
     type Output = Self;
 
-    fn sub(self, earlier: &DiskCounters) -> Self {
+    fn sub(self, earlier: &DiskStats) -> Self {
         Self {
             reads: self.reads - earlier.reads,
             reads_merged: self.reads_merged - earlier.reads_merged,
@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn reads_every_field() {
-        let counters = DiskCounters::parse("vda", NEW).expect("whole");
+        let counters = DiskStats::parse("vda", NEW).expect("whole");
         let reads = (
             counters.reads,
             counters.reads_merged,
@@ -136,16 +136,16 @@ mod tests {
 
     #[test]
     fn old_kernels_have_fewer_fields_and_garbage_has_none() {
-        let old = DiskCounters::parse("vda", "1 2 3 4 5 6 7 8 9 10 11").expect("whole");
+        let old = DiskStats::parse("vda", "1 2 3 4 5 6 7 8 9 10 11").expect("whole");
         assert_eq!((old.weighted_ms, old.flushes), (11, 0));
-        assert_eq!(DiskCounters::parse("vda", "1 2 3"), None);
-        assert_eq!(DiskCounters::parse("vda", "1 2 3 4 5 6 7 8 9 ten 11"), None);
+        assert_eq!(DiskStats::parse("vda", "1 2 3"), None);
+        assert_eq!(DiskStats::parse("vda", "1 2 3 4 5 6 7 8 9 ten 11"), None);
     }
 
     #[test]
     fn subtracts_what_was_before() {
-        let before = DiskCounters::parse("vda", "1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1").expect("whole");
-        let since = DiskCounters::parse("vda", NEW).expect("whole") - &before;
+        let before = DiskStats::parse("vda", "1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1").expect("whole");
+        let since = DiskStats::parse("vda", NEW).expect("whole") - &before;
         assert_eq!(
             (since.reads, since.sectors_written, since.in_flight, since.flushes),
             (0, 6, 9, 15)

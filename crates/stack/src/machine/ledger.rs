@@ -5,7 +5,7 @@ use std::io;
 
 /// The line of one act in the ledger.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Act {
+pub struct LedgerEntry {
     pub entry: u64,
     pub undo: Undo,
 }
@@ -31,14 +31,14 @@ pub trait Ledger {
 #[derive(Debug, Default)]
 pub struct MemoryLedger {
     /// Acts that are not undone yet, in order of time.
-    pub open: Vec<Act>,
+    pub open: Vec<LedgerEntry>,
     entries: u64,
 }
 
 impl Ledger for MemoryLedger {
     fn intend(&mut self, undo: &Undo) -> io::Result<u64> {
         self.entries += 1;
-        self.open.push(Act {
+        self.open.push(LedgerEntry {
             entry: self.entries,
             undo: undo.clone(),
         });

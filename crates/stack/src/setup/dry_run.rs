@@ -1,7 +1,7 @@
 //! The dry run: what would be done for a stack, as commands.
 
 use crate::machine::access::Access;
-use crate::machine::context::{Context, Setting};
+use crate::machine::context::{Context, StackSetting};
 use crate::machine::disk_check::NoDiskCheck;
 use crate::machine::disks::Disks;
 use crate::machine::error::Cause;
@@ -30,7 +30,7 @@ pub fn dry_run(
     spec: &StackSpec,
     disks: &Disks,
     on: DryRunOn,
-    setting: Setting<'_>,
+    setting: StackSetting<'_>,
     tools: &mut Tools,
 ) -> Result<DryRun, Cause> {
     // The disks of a guest are created with the stack's write cache setting.
@@ -54,7 +54,7 @@ pub fn dry_run(
 fn with<T>(
     executor: &mut dyn Executor,
     ledger: &mut MemoryLedger,
-    setting: Setting<'_>,
+    setting: StackSetting<'_>,
     act: impl FnOnce(&mut Context<'_>) -> T,
 ) -> T {
     act(&mut Context {

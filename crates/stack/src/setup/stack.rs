@@ -5,7 +5,7 @@ use crate::array::md::Array;
 use crate::array::zfs::Pool;
 use crate::filesystem::mounting::Mounting;
 use crate::machine::device::BlockDevice;
-use crate::machine::ledger::Act;
+use crate::machine::ledger::LedgerEntry;
 use std::path::{Path, PathBuf};
 
 /// A stack that is set up.
@@ -29,7 +29,7 @@ pub struct Stack {
     pub(super) mounting: Option<Mounting>,
     /// Mounted filesystems on other groups of disks, by group.
     pub(super) group_mounts: Vec<(String, PathBuf)>,
-    pub(super) acts: Vec<Act>,
+    pub(super) acts: Vec<LedgerEntry>,
 }
 
 impl Stack {

@@ -10,7 +10,7 @@ use crate::machine::device::BlockDevice;
 use crate::machine::disks::Disks;
 use crate::machine::error::Cause;
 use crate::machine::executor::{Executor, read_number};
-use crate::machine::ledger::Act;
+use crate::machine::ledger::LedgerEntry;
 use crate::machine::queue;
 use crate::machine::undo::Undo;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ use study::stack::{DATA, Level, StackSpec};
 
 /// A stack that is being set up: what has been done so far, and the current step.
 pub(super) struct Setup {
-    pub(super) acts: Vec<Act>,
+    pub(super) acts: Vec<LedgerEntry>,
     pub(super) step: &'static str,
 }
 
@@ -111,7 +111,7 @@ impl Setup {
             .ledger
             .intend(&undo)
             .map_err(Cause::system("write the ledger"))?;
-        self.acts.push(Act { entry, undo });
+        self.acts.push(LedgerEntry { entry, undo });
         Ok(())
     }
 

@@ -9,7 +9,7 @@ use crate::filesystem::start_up;
 use crate::machine::context::{Context, Teardown};
 use crate::machine::disks::Disks;
 use crate::machine::error::Cause;
-use crate::machine::ledger::Act;
+use crate::machine::ledger::LedgerEntry;
 use crate::machine::memory;
 use study::stack::StackSpec;
 
@@ -79,11 +79,11 @@ pub fn down(stack: Stack, context: &mut Context<'_>) -> Result<(), TeardownError
     }
 }
 
-fn roll_back(acts: Vec<Act>, context: &mut Context<'_>) -> Vec<FailedUndo> {
+fn roll_back(acts: Vec<LedgerEntry>, context: &mut Context<'_>) -> Vec<FailedUndo> {
     if context.setting.teardown == Teardown::None {
         return Vec::new();
     }
-    let undone = |act: Act| {
+    let undone = |act: LedgerEntry| {
         let result = undo(&act.undo, &mut context.access).and_then(|_| {
             context
                 .ledger

@@ -1,7 +1,7 @@
 //! The interface of acts to the manager of an array: md, LVM, btrfs, ZFS, bcachefs.
 
 use super::calls::Calls;
-use crate::machine::counters::DiskCounters;
+use crate::machine::counters::DiskStats;
 use crate::machine::device::BlockDevice;
 use crate::machine::error::Cause;
 use std::time::Duration;
@@ -138,10 +138,7 @@ impl Written {
 }
 
 fn sectors_written(disks: &[BlockDevice]) -> Result<u64, Cause> {
-    disks
-        .iter()
-        .map(|disk| Ok(DiskCounters::of(disk)?.sectors_written))
-        .sum()
+    disks.iter().map(|disk| Ok(DiskStats::of(disk)?.sectors_written)).sum()
 }
 
 /// Polling interval for the end of a program that was started.

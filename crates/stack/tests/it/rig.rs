@@ -1,7 +1,7 @@
 //! Loop devices and a context for tests on real kernels.
 
 use stack::{
-    Access, Cause, Context, Disks, MemoryLedger, NoDiskCheck, Setting, StackError, System, Teardown, Undo,
+    Access, Cause, Context, Disks, MemoryLedger, NoDiskCheck, StackError, StackSetting, System, Teardown, Undo,
     tools_needed,
 };
 use std::path::{Path, PathBuf};
@@ -79,7 +79,7 @@ impl Rig {
             },
             ledger: &mut self.ledger,
             began: Instant::now(),
-            setting: Setting {
+            setting: StackSetting {
                 work_folder: self.folder.path(),
                 name,
                 zeroed: true,

@@ -3,4 +3,4 @@
 mod claims;
 mod noise;
 mod noisy;
-mod place;
+mod order;

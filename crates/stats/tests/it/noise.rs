@@ -5,7 +5,9 @@
 //! studies one stack is 5 % slower, and at the planned number of trials at least 95 % must detect it.
 
 use crate::noisy::{ALL, DEVIATION, Dice, Noise, STUDIES, measured, study};
-use stats::{ALPHA, Decision, Effect, InBlock, Pool, alpha_of_differences, decide, looks, rank, trials_to_find};
+use stats::{
+    ALPHA, Decision, Effect, InBlock, PooledVariance, alpha_of_differences, decide, looks, rank, trials_to_find,
+};
 use study::CellId;
 use study::metric::Better;
 use study::plan::Precision;
@@ -120,7 +122,7 @@ fn intervals_of_few_trials_contain_the_truth() {
             let covered = (0..STUDIES)
                 .filter(|_| {
                     let values = study(kind, (4, rounds), 1.0, &mut dice);
-                    let pool = Pool::of(&values);
+                    let pool = PooledVariance::of(&values);
                     let effect = Effect::of(&values[0], &values[1], pool.as_ref()).expect("enough trials");
                     let interval = effect.interval(ALPHA);
                     interval.low <= 1.0 && 1.0 <= interval.high

@@ -4,7 +4,7 @@ use crate::fixture::{Bench, ORIGIN, events, sample};
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
-use store::{Ending, Found, Store, StoreError, TrialStatus};
+use store::{Ending, RunState, Store, StoreError, TrialStatus};
 use study::event::{Event, Failure, Guard};
 use study::workload::{IoPattern, IoSpec, Work};
 
@@ -13,7 +13,7 @@ fn a_run_reads_back_as_it_was_written() {
     let bench = Bench::new();
     let mut store = bench.open();
     let run = store.open_run(&bench.spec()).unwrap();
-    assert_eq!(run.found, Found::New);
+    assert_eq!(run.found, RunState::New);
     bench.measure(&mut store, &run, 1, 0);
     bench.measure(&mut store, &run, 0, 0);
 
@@ -184,7 +184,7 @@ fn a_killed_writer_loses_its_running_trial_only() {
     child.wait().unwrap();
 
     let run = store.open_run(&bench.spec()).unwrap();
-    assert_eq!(run.found, Found::Unfinished);
+    assert_eq!(run.found, RunState::Unfinished);
     assert!(run.is_done(bench.plan.cells[0].id, 0));
     assert!(!run.is_done(bench.plan.cells[1].id, 0));
     assert_eq!(run.trials[1].status, TrialStatus::Interrupted);
@@ -241,14 +241,14 @@ fn a_finished_run_is_found_again_and_another_seed_is_another_run() {
     let first = run.summary.id;
     drop(run);
     let again = store.open_run(&bench.spec()).unwrap();
-    assert_eq!((again.found, again.summary.id), (Found::Finished, first));
+    assert_eq!((again.found, again.summary.id), (RunState::Finished, first));
     let other = store
         .open_run(&store::RunSpec {
             seed: 7,
             ..bench.spec()
         })
         .unwrap();
-    assert_eq!(other.found, Found::New);
+    assert_eq!(other.found, RunState::New);
     let only = [("fs".to_owned(), "xfs".to_owned())];
     let part = store
         .open_run(&store::RunSpec {
@@ -257,7 +257,7 @@ fn a_finished_run_is_found_again_and_another_seed_is_another_run() {
             ..bench.spec()
         })
         .unwrap();
-    assert_eq!(part.found, Found::New);
+    assert_eq!(part.found, RunState::New);
     assert_eq!(store.runs().unwrap().len(), 3);
     assert_eq!(store.latest_run().unwrap().unwrap().only, only);
 }

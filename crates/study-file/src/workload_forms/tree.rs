@@ -9,7 +9,7 @@ use crate::point::{Axis, Point};
 use crate::rules::impossible::{Impossible, impossible};
 use crate::syntax::diagnostic::Found;
 use study::stack::{MachineSpec, StackSpec};
-use study::workload::{Collection, SizeSpec, TreeSpec, TreeTest, Work};
+use study::workload::{NamedCollection, SizeSpec, TreeSpec, TreeTest, Work};
 
 /// The part that is not an axis.
 struct Tree {
@@ -72,7 +72,7 @@ impl Form for Tree {
 /// Number of files, their sizes, number of directories.
 fn collection(point: &Point) -> (u32, SizeSpec, u32) {
     let named = point.text("collection");
-    if let Some(collection) = Collection::ALL
+    if let Some(collection) = NamedCollection::ALL
         .into_iter()
         .find(|collection| named.as_deref() == Some(collection.name()))
     {

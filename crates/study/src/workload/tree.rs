@@ -67,13 +67,13 @@ impl TreeTest {
 
 /// Named collections: those of Sander Marechal's benchmark of 2008.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Collection {
+pub enum NamedCollection {
     MarechalSmall,
     MarechalMedium,
     MarechalLarge,
 }
 
-impl Collection {
+impl NamedCollection {
     pub const ALL: [Self; 3] = [Self::MarechalSmall, Self::MarechalMedium, Self::MarechalLarge];
 
     /// Its name in study files.

@@ -1,6 +1,6 @@
 //! Which libraries programs need, found as the dynamic linker finds them.
 
-use crate::protocol::carried::File;
+use crate::protocol::carried::CarriedFile;
 use elf::ElfBytes;
 use elf::abi::{DT_NEEDED, DT_RPATH, DT_RUNPATH, EM_X86_64, PT_INTERP};
 use elf::endian::LittleEndian;
@@ -45,7 +45,7 @@ struct Needs {
 
 /// The programs of this machine, and the libraries that they and the carried programs need, except those that are carried, too.
 /// Files that are carried in other folders than `sbin` and `lib` bring their own.
-pub fn with_libraries(programs: &[PathBuf], carried: &[File]) -> io::Result<Found> {
+pub fn with_libraries(programs: &[PathBuf], carried: &[CarriedFile]) -> io::Result<Found> {
     let mut found = Found::default();
     let own: Vec<String> = carried.iter().map(|file| name(&file.path)).collect();
     for file in carried
@@ -183,8 +183,8 @@ mod tests {
         assert!(found.interpreters.contains_key("/lib64/ld-linux-x86-64.so.2"));
     }
 
-    fn carried(path: &str, contents: &[u8]) -> File {
-        File {
+    fn carried(path: &str, contents: &[u8]) -> CarriedFile {
+        CarriedFile {
             path: PathBuf::from(path),
             contents: contents.to_vec(),
         }

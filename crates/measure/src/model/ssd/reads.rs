@@ -3,7 +3,7 @@
 use super::twin::Twin;
 use super::{Params, UNIT_SECTORS};
 use crate::ssd::reads::Program;
-use crate::{Depth, Dies, Error, Measured, Size, Ssd};
+use crate::{Depth, Dies, DiskFigures, Error, Size, Ssd};
 
 /// Candidates: channels, and dies per channel. Their product matters; reads hardly show how dies are connected.
 const DIES: [(u32, u32); 13] = [
@@ -60,7 +60,7 @@ struct Fit<'a> {
     depths: Vec<Depth>,
 }
 
-pub(super) fn fit(twin: &Twin<'_>, measured: &Measured, found: &Ssd) -> Result<Params, Error> {
+pub(super) fn fit(twin: &Twin<'_>, measured: &DiskFigures, found: &Ssd) -> Result<Params, Error> {
     let mut base = Params::assumed(found.transfers.stream_mb_s);
     wires(&mut base, &found.transfers.sizes);
     let depths = base.depths_of(measured);

@@ -2,12 +2,12 @@
 
 use super::words::Source;
 use super::{Params, text};
-use crate::model::Known;
+use crate::model::KnownFacts;
 use crate::queue::Depth;
 use crate::random::Random;
 use crate::ssd::reads;
 use crate::ssd::writes::Probe;
-use crate::{Error, Simulated, Size};
+use crate::{Error, SimulatedDisk, Size};
 use disksim::catalogue::Model;
 
 /// Reads of each size and at each depth.
@@ -19,16 +19,16 @@ const PART: u64 = 16;
 const PART_SECTORS_MIN: u64 = 1 << 24;
 
 pub(super) struct Twin<'a> {
-    pub(super) known: &'a Known<'a>,
+    pub(super) known: &'a KnownFacts<'a>,
     pub(super) sectors: u64,
 }
 
 impl Twin<'_> {
-    fn disk(&self, params: &Params) -> Result<Simulated, Error> {
+    fn disk(&self, params: &Params) -> Result<SimulatedDisk, Error> {
         let text = text(self.known, self.sectors, params, &Source::none());
         let model = Model::parse(self.known.name, &text).map_err(|error| Error::Model(error.to_string()))?;
         let used = (self.sectors / PART).max(PART_SECTORS_MIN).min(self.sectors);
-        Ok(Simulated::new(model.description(7))?.within(used))
+        Ok(SimulatedDisk::new(model.description(7))?.within(used))
     }
 
     pub(super) fn sizes(&self, params: &Params) -> Result<Vec<Size>, Error> {

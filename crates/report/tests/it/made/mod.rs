@@ -2,7 +2,7 @@
 
 use super::first_look;
 use report::{Input, TrialInfo, TrialState};
-use stats::between::{Between, RunSide, between};
+use stats::run_comparison::{RunComparison, RunSide, compare_runs};
 use study::event::Sample;
 use study::metric::Metric;
 use study::plan::{Cell, Plan};
@@ -263,7 +263,7 @@ pub fn many(samples: usize) -> Input {
 /// The first look compared with itself on another kernel, for small files: ext3 with 1K blocks became faster, JFS
 /// slower and XFS hardly changed, ext4's deletion scatters, btrfs has one trial, and each run has a cell that the
 /// other one lacks.
-pub fn compared() -> Between {
+pub fn compared() -> RunComparison {
     let before = first_look::input();
     let mut after = before.clone();
     let is_small = |cell: &Cell| cell.workload.name == "small files";
@@ -311,5 +311,5 @@ pub fn compared() -> Between {
         }
     }
     let side = |plan, measurements| RunSide { plan, measurements };
-    between(side(&plan, &before.samples), side(&after.plan, &after.samples))
+    compare_runs(side(&plan, &before.samples), side(&after.plan, &after.samples))
 }

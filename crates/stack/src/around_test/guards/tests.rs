@@ -5,7 +5,7 @@ use crate::Access;
 use crate::Disks;
 use crate::MemoryLedger;
 use crate::NoDiskCheck;
-use crate::Setting;
+use crate::StackSetting;
 use crate::Teardown;
 use crate::simulated::{DryRunOn, Simulated};
 use crate::up;
@@ -18,8 +18,8 @@ const MIRROR: &str = "[disks]\ncount = 2\n[[stack]]\narray = { level = 1 }\nfs =
     [[workload]]\nname = \"w\"\nio = { size = \"1G\" }\n";
 
 /// Reads and writes of 4 KiB, with their mean times in milliseconds.
-fn disk(device: &str, reads: u64, read_ms: f64, writes: u64, write_ms: f64) -> DiskCounters {
-    DiskCounters {
+fn disk(device: &str, reads: u64, read_ms: f64, writes: u64, write_ms: f64) -> DiskStats {
+    DiskStats {
         device: device.to_owned(),
         reads,
         sectors_read: 8 * reads,
@@ -27,7 +27,7 @@ fn disk(device: &str, reads: u64, read_ms: f64, writes: u64, write_ms: f64) -> D
         writes,
         sectors_written: 8 * writes,
         writing_ms: (writes as f64 * write_ms) as u64,
-        ..DiskCounters::default()
+        ..DiskStats::default()
     }
 }
 
@@ -71,7 +71,7 @@ fn members_that_do_not_agree_are_not_judged() {
 /// A mirror reads from the nearest head, and the writes of a disk with more reads wait for its reads.
 #[test]
 fn members_with_different_loads_are_not_compared() {
-    let mirror = |slow: DiskCounters| {
+    let mirror = |slow: DiskStats| {
         let copy = || disk("vda", 310, 8.0, 290, 1.95);
         slow_member(&[copy(), copy(), copy(), slow], false)
     };
@@ -152,7 +152,7 @@ fn a_check_that_is_under_way_is_seen_unless_the_study_asked_for_it() {
         },
         ledger: &mut MemoryLedger::default(),
         began: Instant::now(),
-        setting: Setting {
+        setting: StackSetting {
             work_folder: Path::new("/tmp/raidlab"),
             name: "raidlab",
             zeroed: true,

@@ -5,9 +5,9 @@ use crate::Context;
 use crate::Disks;
 use crate::MemoryLedger;
 use crate::NoDiskCheck;
-use crate::Setting;
 use crate::Stack;
 use crate::StackError;
+use crate::StackSetting;
 use crate::Teardown;
 use crate::down;
 use crate::machine::executor::{Command, Executor, FailAt, Listed, Moment};
@@ -54,7 +54,7 @@ impl Trying<'_> {
             },
             ledger: &mut self.ledger,
             began: Instant::now(),
-            setting: Setting {
+            setting: StackSetting {
                 work_folder: Path::new("/tmp/raidlab"),
                 name: "raidlab",
                 zeroed: self.zeroed,

@@ -2,6 +2,7 @@
 
 mod arrows;
 mod files;
+mod names;
 mod rooms;
 mod tree;
 mod words;

@@ -23,7 +23,7 @@ const DYING: Duration = Duration::from_secs(60);
 
 /// The folder of ledgers.
 #[derive(Clone, Debug)]
-pub struct State {
+pub struct LedgerFolder {
     folder: PathBuf,
 }
 
@@ -37,16 +37,16 @@ pub struct Leftover {
     pub(crate) path: PathBuf,
 }
 
-impl State {
+impl LedgerFolder {
     /// `$RAIDLAB_STATE`, or /var/lib/raidlab.
-    pub fn of_machine() -> State {
+    pub fn of_machine() -> LedgerFolder {
         let folder = std::env::var_os(VARIABLE).filter(|folder| !folder.is_empty());
         Self::in_folder(&folder.map_or_else(|| PathBuf::from(FOLDER), PathBuf::from))
     }
 
-    pub fn in_folder(folder: &Path) -> State {
+    pub fn in_folder(folder: &Path) -> LedgerFolder {
         let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
-        State { folder }
+        LedgerFolder { folder }
     }
 
     pub fn folder(&self) -> &Path {
@@ -177,9 +177,9 @@ fn take(path: &Path) -> io::Result<Taken> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ledger::undo::Undo;
+    use crate::ledger::undo::HostUndo;
 
-    fn ledger(state: &State, pid: u32) -> (File, PathBuf) {
+    fn ledger(state: &LedgerFolder, pid: u32) -> (File, PathBuf) {
         state.prepare().expect("made");
         let path = state.ledger_path("raidlab-test");
         let file = File::options()
@@ -199,14 +199,14 @@ mod tests {
             claims: Vec::new(),
         };
         let mut ledger = DiskLedger::begin(file.try_clone().expect("a twin"), &header).expect("written");
-        ledger.intend(&Undo::Folder { path: "/x".into() }).expect("written");
+        ledger.intend(&HostUndo::Folder { path: "/x".into() }).expect("written");
         (file, path)
     }
 
     #[test]
     fn only_what_nobody_holds_is_left_over() {
         let folder = tempfile::tempdir().expect("a folder");
-        let state = State::in_folder(&folder.path().join("state"));
+        let state = LedgerFolder::in_folder(&folder.path().join("state"));
         assert!(state.leftovers().expect("no folder is no error").is_empty());
         let (held, _) = ledger(&state, std::process::id());
         assert!(state.leftovers().expect("readable").is_empty());
@@ -222,7 +222,7 @@ mod tests {
     #[test]
     fn a_ledger_that_makes_no_sense_is_told_and_not_dropped() {
         let folder = tempfile::tempdir().expect("a folder");
-        let state = State::in_folder(folder.path());
+        let state = LedgerFolder::in_folder(folder.path());
         let path = state.ledger_path("raidlab-x");
         fs::write(&path, "what is this\n").expect("written");
         fs::set_permissions(&path, Permissions::from_mode(0o600)).expect("ours");
@@ -233,7 +233,7 @@ mod tests {
     #[test]
     fn only_root_can_lock_and_who_waits_is_told_for_whom() {
         let folder = tempfile::tempdir().expect("a folder");
-        let state = State::in_folder(&folder.path().join("state"));
+        let state = LedgerFolder::in_folder(&folder.path().join("state"));
         state.prepare().expect("made");
         let path = state.folder().join("lock");
         fs::write(&path, "").expect("written");
@@ -252,7 +252,7 @@ mod tests {
     #[test]
     fn a_ledger_that_another_could_have_written_is_not_read() {
         let folder = tempfile::tempdir().expect("a folder");
-        let state = State::in_folder(&folder.path().join("state"));
+        let state = LedgerFolder::in_folder(&folder.path().join("state"));
         drop(ledger(&state, 1));
         let path = state.ledger_path("raidlab-test");
         fs::set_permissions(&path, Permissions::from_mode(0o666)).expect("ours");

@@ -6,7 +6,7 @@
 //! if both runs worked on the same files, the effect of the files cancels. The familywise error over all
 //! differences is below 5 % (Holm).
 
-use crate::compare::{Effect, InBlock, Pool, faster, holm};
+use crate::compare::{Effect, InBlock, PooledVariance, faster, holm};
 use crate::interval::Interval;
 use crate::interval::TRIALS_MIN;
 use crate::judge::{distinct, headline};
@@ -26,9 +26,9 @@ pub struct RunSide<'a> {
 
 /// Result of comparing two runs.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Between {
+pub struct RunComparison {
     /// In the order of the first run.
-    pub rows: Vec<BetweenRow>,
+    pub rows: Vec<ComparisonRow>,
     /// Keys of the cells that only one run has.
     pub only_first: Vec<String>,
     pub only_second: Vec<String>,
@@ -46,7 +46,7 @@ pub struct Names {
 
 /// The main metric of one test of a cell that both runs have.
 #[derive(Clone, Debug, PartialEq)]
-pub struct BetweenRow {
+pub struct ComparisonRow {
     /// Keys of the cell in the two runs.
     pub first_key: String,
     pub second_key: String,
@@ -65,12 +65,12 @@ pub struct BetweenRow {
     /// Number of compared trials, and whether their seeds were equal.
     pub trials: usize,
     pub by_seed: bool,
-    pub outcome: Outcome,
+    pub outcome: ComparisonOutcome,
 }
 
 /// The second run relative to the first.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Outcome {
+pub enum ComparisonOutcome {
     Faster,
     Slower,
     /// Shown to differ by at most this fraction.
@@ -79,7 +79,7 @@ pub enum Outcome {
     TooFewTrials,
 }
 
-impl Outcome {
+impl ComparisonOutcome {
     pub const fn word(self) -> &'static str {
         match self {
             Self::Faster => "faster",
@@ -95,7 +95,7 @@ impl Outcome {
 const EQUAL_WITHIN: f64 = 0.05;
 
 /// Compares the second run with the first one.
-pub fn between(first: RunSide<'_>, second: RunSide<'_>) -> Between {
+pub fn compare_runs(first: RunSide<'_>, second: RunSide<'_>) -> RunComparison {
     let mut pairs = pairs(first.plan, second.plan);
     pairs.extend(imported_pairs(first, second));
     let is_paired = |id: CellId, of: fn(&(&Cell, &Cell)) -> CellId| pairs.iter().any(|pair| of(pair) == id);
@@ -114,7 +114,7 @@ pub fn between(first: RunSide<'_>, second: RunSide<'_>) -> Between {
     let mut own = [(first, second), (second, first)].into_iter();
     let own =
         own.find(|(own, other)| !own.plan.cells.iter().any(is_imported) && other.plan.cells.iter().any(is_alone));
-    Between {
+    RunComparison {
         rows: judged(&compared),
         only_first,
         only_second,
@@ -233,7 +233,7 @@ fn compared<'a>(
     tests.into_iter().filter_map(of_test).collect()
 }
 
-fn judged(compared: &[Compared<'_>]) -> Vec<BetweenRow> {
+fn judged(compared: &[Compared<'_>]) -> Vec<ComparisonRow> {
     let effects: Vec<Option<Effect>> = compared.iter().map(|one| effect(compared, one)).collect();
     let probabilities: Vec<f64> = effects.iter().flatten().map(Effect::p_differ).collect();
     let count = probabilities.len().max(1) as f64;
@@ -241,22 +241,22 @@ fn judged(compared: &[Compared<'_>]) -> Vec<BetweenRow> {
     let alpha = 0.8 * ALPHA;
     let rows = compared.iter().zip(effects).map(|(one, effect)| {
         let outcome = match effect {
-            None => Outcome::TooFewTrials,
+            None => ComparisonOutcome::TooFewTrials,
             Some(effect) => {
                 let probability = adjusted.next().unwrap_or(1.0);
                 let interval = effect.interval(2.0 * alpha / count);
                 let most = interval.high.max(1.0 / interval.low) - 1.0;
                 match probability <= alpha {
                     // A difference that is shown to be negligible counts as equal.
-                    _ if most <= EQUAL_WITHIN => Outcome::EqualWithin(most),
-                    true if effect.ratio() > 1.0 => Outcome::Faster,
-                    true => Outcome::Slower,
-                    false => Outcome::WithinNoise,
+                    _ if most <= EQUAL_WITHIN => ComparisonOutcome::EqualWithin(most),
+                    true if effect.ratio() > 1.0 => ComparisonOutcome::Faster,
+                    true => ComparisonOutcome::Slower,
+                    false => ComparisonOutcome::WithinNoise,
                 }
             }
         };
         let values = |values: &[InBlock]| values.iter().map(|one| one.value).collect::<Vec<f64>>();
-        BetweenRow {
+        ComparisonRow {
             first_key: one.cells.0.key.clone(),
             second_key: one.cells.1.key.clone(),
             is_same_cell: one.cells.0.id == one.cells.1.id,
@@ -301,7 +301,7 @@ fn effect(all: &[Compared<'_>], one: &Compared<'_>) -> Option<Effect> {
             && other.cells.0.workload.name == one.cells.0.workload.name
     };
     let pairs = all.iter().filter(same_work);
-    let pool = Pool::of_pairs(pairs.map(|pair| (pair.second.as_slice(), pair.first.as_slice())));
+    let pool = PooledVariance::of_pairs(pairs.map(|pair| (pair.second.as_slice(), pair.first.as_slice())));
     Effect::of(&one.second, &one.first, pool.as_ref()).map(|effect| faster(effect, one.metric.better()))
 }
 
@@ -329,15 +329,15 @@ mod tests {
         let (one, other) = (plan(&["xfs", "ext4"]), plan(&["jfs", "xfs"]));
         let before = run(&one, &[("xfs", &[100.0, 103.0, 98.0, 101.0]), ("ext4", &[1.0; 4])]);
         let after = run(&other, &[("xfs", &[120.5, 123.0, 118.0, 121.0]), ("jfs", &[1.0; 4])]);
-        let between = between(side(&one, &before), side(&other, &after));
-        assert_eq!(between.only_first, ["ext4 | small files"]);
-        assert_eq!(between.only_second, ["jfs | small files"]);
-        let [row] = &between.rows[..] else {
-            panic!("{between:?}")
+        let comparison = compare_runs(side(&one, &before), side(&other, &after));
+        assert_eq!(comparison.only_first, ["ext4 | small files"]);
+        assert_eq!(comparison.only_second, ["jfs | small files"]);
+        let [row] = &comparison.rows[..] else {
+            panic!("{comparison:?}")
         };
         assert_eq!(
             (row.outcome, row.is_same_cell, row.by_seed, row.trials),
-            (Outcome::Faster, true, true, 4)
+            (ComparisonOutcome::Faster, true, true, 4)
         );
         assert!((row.ratio.expect("a ratio") - 1.2).abs() < 0.01);
     }
@@ -351,22 +351,25 @@ mod tests {
         other.identify();
         let before = run(&one, &[("xfs", &[100.0, 101.0, 99.0])]);
         let after = run(&other, &[("xfs", &[80.0, 80.5, 79.6])]);
-        let between = between(side(&one, &before), side(&other, &after));
-        let [row] = &between.rows[..] else {
-            panic!("{between:?}")
+        let comparison = compare_runs(side(&one, &before), side(&other, &after));
+        let [row] = &comparison.rows[..] else {
+            panic!("{comparison:?}")
         };
-        assert_eq!((row.outcome, row.is_same_cell), (Outcome::Slower, false));
-        assert!(between.only_first.is_empty() && between.only_second.is_empty());
+        assert_eq!((row.outcome, row.is_same_cell), (ComparisonOutcome::Slower, false));
+        assert!(comparison.only_first.is_empty() && comparison.only_second.is_empty());
     }
 
     #[test]
     fn the_same_run_twice_is_equal() {
         let plan = plan(&["xfs", "ext4"]);
         let values = run(&plan, &[("xfs", &[100.0, 101.0, 99.0]), ("ext4", &[70.0, 75.0, 60.0])]);
-        let between = between(side(&plan, &values), side(&plan, &values));
+        let comparison = compare_runs(side(&plan, &values), side(&plan, &values));
         assert!(
-            between.rows.iter().all(|row| row.outcome == Outcome::EqualWithin(0.0)),
-            "{between:?}"
+            comparison
+                .rows
+                .iter()
+                .all(|row| row.outcome == ComparisonOutcome::EqualWithin(0.0)),
+            "{comparison:?}"
         );
     }
 
@@ -375,12 +378,15 @@ mod tests {
         let plan = plan(&["xfs", "ext4"]);
         let before = run(&plan, &[("xfs", &[100.0, 140.0, 70.0]), ("ext4", &[70.0])]);
         let after = run(&plan, &[("xfs", &[130.0, 80.0, 110.0]), ("ext4", &[90.0])]);
-        let outcomes: Vec<Outcome> = between(side(&plan, &before), side(&plan, &after))
+        let outcomes: Vec<ComparisonOutcome> = compare_runs(side(&plan, &before), side(&plan, &after))
             .rows
             .iter()
             .map(|row| row.outcome)
             .collect();
-        assert_eq!(outcomes, [Outcome::WithinNoise, Outcome::TooFewTrials]);
+        assert_eq!(
+            outcomes,
+            [ComparisonOutcome::WithinNoise, ComparisonOutcome::TooFewTrials]
+        );
     }
 
     fn imported(stack: &str, workload: &str) -> Plan {
@@ -397,16 +403,16 @@ mod tests {
         let (lab, measured) = (plan(&["xfs", "ext4"]), imported("xfs", "fio"));
         let simulated = run(&lab, &[("xfs", &[100.0, 103.0, 98.0]), ("ext4", &[1.0; 3])]);
         let real = run(&measured, &[("xfs", &[80.0])]);
-        let between = between(side(&lab, &simulated), side(&measured, &real));
-        let [row] = &between.rows[..] else {
-            panic!("{between:?}")
+        let comparison = compare_runs(side(&lab, &simulated), side(&measured, &real));
+        let [row] = &comparison.rows[..] else {
+            panic!("{comparison:?}")
         };
         assert_eq!(
             (row.ratio, row.interval, row.outcome),
-            (Some(0.8), None, Outcome::TooFewTrials)
+            (Some(0.8), None, ComparisonOutcome::TooFewTrials)
         );
-        assert_eq!(between.only_first, ["ext4 | small files"]);
-        assert_eq!((&between.only_second[..], between.names), (&[][..], None));
+        assert_eq!(comparison.only_first, ["ext4 | small files"]);
+        assert_eq!((&comparison.only_second[..], between.names), (&[][..], None));
     }
 
     #[test]
@@ -414,9 +420,9 @@ mod tests {
         let (lab, measured) = (plan(&["xfs"]), imported("my disks", "fio"));
         let simulated = run(&lab, &[("xfs", &[100.0, 103.0, 98.0])]);
         let real = run(&measured, &[("my disks", &[80.0])]);
-        let between = between(side(&measured, &real), side(&lab, &simulated));
+        let comparison = compare_runs(side(&measured, &real), side(&lab, &simulated));
         let names = between.names.expect("names");
-        assert!(between.rows.is_empty());
+        assert!(comparison.rows.is_empty());
         assert_eq!(
             (&names.stacks[..], &names.tests[..]),
             (&["xfs".to_owned()][..], &["read".to_owned()][..])

@@ -3,7 +3,7 @@
 
 use crate::noisy;
 use crate::noisy::{DEVIATION, Dice};
-use stats::{LEVEL, Place, drift, order_effects};
+use stats::{LEVEL, RunPosition, drift, order_effects};
 use study::event::Sample;
 use study::metric::Metric;
 use study::plan::{Plan, Precision};
@@ -159,25 +159,25 @@ fn at_least_95_percent_of_order_effects_are_found() {
         2 => 1.0 - 0.4 * trial.share,
         _ => 1.0,
     };
-    let is = |wanted: fn(&Place) -> bool| {
+    let is = |wanted: fn(&RunPosition) -> bool| {
         move |plan: &Plan, samples: &[Measurement], order: &[TrialKey]| {
             let effects = order_effects(plan, samples, order);
             effects.iter().any(|effect| wanted(&effect.place))
         }
     };
     let found = [
-        count((6, 10), Noise::Normal, first, is(|place| *place == Place::First)),
+        count((6, 10), Noise::Normal, first, is(|place| *place == RunPosition::First)),
         count(
             (6, 10),
             Noise::Normal,
             after,
-            is(|place| *place == Place::After("stack 2 | job".to_owned())),
+            is(|place| *place == RunPosition::After("stack 2 | job".to_owned())),
         ),
         count(
             (6, 10),
             Noise::Normal,
             later,
-            is(|place| *place == Place::Later("stack 2 | job".to_owned())),
+            is(|place| *place == RunPosition::Later("stack 2 | job".to_owned())),
         ),
     ];
     println!("first 20 %, after 10 %, later 40 %: {found:?} of {RUNS}");

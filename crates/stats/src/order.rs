@@ -45,7 +45,7 @@ pub struct Drift {
 /// A dependence on the position in the run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OrderEffect {
-    pub place: Place,
+    pub place: RunPosition,
     /// Trials at this position relative to the others, or the end of a trend relative to its start; oriented so
     /// that larger is better.
     pub ratio: f64,
@@ -57,7 +57,7 @@ pub struct OrderEffect {
 
 /// A position in the run. Cells are given by key.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum RunPosition {
     /// The first trial of each cell.
     First,
     /// A trend over the trials of this cell.
@@ -90,17 +90,17 @@ fn trend(cells: &[Timed<'_>], left_out: Option<CellId>) -> f64 {
     from(0).max(from(1))
 }
 
-/// The significant order effects, in the order of [`Place`]. Effects that a [`drift`] of the run explains (first
+/// The significant order effects, in the order of [`RunPosition`]. Effects that a [`drift`] of the run explains (first
 /// trials, the trend of a cell if the others have one) are omitted.
 pub fn order_effects(plan: &Plan, measurements: &[Measurement], order: &[TrialKey]) -> Vec<OrderEffect> {
     let cells = timed_cells(plan, measurements, order);
-    let is_explained = |place: &Place| match place {
-        Place::First => trend(&cells, None) <= LEVEL,
-        Place::Later(key) => {
+    let is_explained = |place: &RunPosition| match place {
+        RunPosition::First => trend(&cells, None) <= LEVEL,
+        RunPosition::Later(key) => {
             let own = cells.iter().find(|cell| cell.cell.key == *key);
             trend(&cells, own.map(|cell| cell.cell.id)) <= LEVEL
         }
-        Place::After(_) => false,
+        RunPosition::After(_) => false,
     };
     let tested = tested(&cells, order);
     let adjusted = holm(&tested.iter().map(|one| one.probability).collect::<Vec<f64>>());
@@ -114,7 +114,7 @@ pub fn order_effects(plan: &Plan, measurements: &[Measurement], order: &[TrialKe
     if cells.len() == 2 {
         // With two cells, "after the one" is the opposite of "after the other".
         let mut after = false;
-        shown.retain(|one| !(matches!(one.place, Place::After(_)) && std::mem::replace(&mut after, true)));
+        shown.retain(|one| !(matches!(one.place, RunPosition::After(_)) && std::mem::replace(&mut after, true)));
     }
     shown
 }
@@ -122,7 +122,7 @@ pub fn order_effects(plan: &Plan, measurements: &[Measurement], order: &[TrialKe
 /// All tested order effects, before the correction.
 fn tested(cells: &[Timed<'_>], order: &[TrialKey]) -> Vec<OrderEffect> {
     let is_first = |_: &Timed<'_>, at: usize| at == 0;
-    let mut tested: Vec<OrderEffect> = group(cells, Place::First, is_first).into_iter().collect();
+    let mut tested: Vec<OrderEffect> = group(cells, RunPosition::First, is_first).into_iter().collect();
     tested.extend(
         cells
             .iter()
@@ -130,7 +130,7 @@ fn tested(cells: &[Timed<'_>], order: &[TrialKey]) -> Vec<OrderEffect> {
             .filter_map(|cell| {
                 let (first, last) = ends(std::slice::from_ref(cell))?;
                 Some(OrderEffect {
-                    place: Place::Later(cell.cell.key.clone()),
+                    place: RunPosition::Later(cell.cell.key.clone()),
                     ratio: (slope(std::slice::from_ref(cell)) * (last - first) as f64).exp(),
                     trials: cell.trials.len(),
                     probability: two_sided(std::iter::once(kendall(&cell.values()))),
@@ -142,7 +142,7 @@ fn tested(cells: &[Timed<'_>], order: &[TrialKey]) -> Vec<OrderEffect> {
             let started = cell.trials[at].started;
             started > 0 && order[started - 1].cell == before.cell.id
         };
-        group(cells, Place::After(before.cell.key.clone()), is_after)
+        group(cells, RunPosition::After(before.cell.key.clone()), is_after)
     }));
     tested
 }
@@ -245,7 +245,11 @@ fn slope(cells: &[Timed<'_>]) -> f64 {
 }
 
 /// Compares trials at a position with the others; `None` if there are too few of either.
-fn group(cells: &[Timed<'_>], place: Place, is_in: impl Fn(&Timed<'_>, usize) -> bool) -> Option<OrderEffect> {
+fn group(
+    cells: &[Timed<'_>],
+    place: RunPosition,
+    is_in: impl Fn(&Timed<'_>, usize) -> bool,
+) -> Option<OrderEffect> {
     let (mut inside, mut outside, mut sums) = (Vec::new(), Vec::new(), Vec::new());
     for cell in cells {
         let of_cell: Vec<bool> = (0..cell.trials.len()).map(|at| is_in(cell, at)).collect();

@@ -66,7 +66,7 @@ fn first_trials_against_later_ones() {
     let (plan, samples, order) = run(|at, round, _| noise(at, round) * if round == 0 { 0.7 } else { 1.0 });
     let effects = order_effects(&plan, &samples, &order);
     assert_eq!(effects.len(), 1, "{effects:?}");
-    assert_eq!((&effects[0].place, effects[0].trials), (&Place::First, 6));
+    assert_eq!((&effects[0].place, effects[0].trials), (&RunPosition::First, 6));
     assert!((effects[0].ratio - 0.7).abs() < 0.03, "{effects:?}");
     assert_eq!(drift(&plan, &samples, &order), None);
 }
@@ -77,7 +77,7 @@ fn directly_after_a_certain_cell() {
         run(|at, round, before| noise(at, round) * if before == Some(1) { 0.8 } else { 1.0 });
     let effects = order_effects(&plan, &samples, &order);
     assert_eq!(effects.len(), 1, "{effects:?}");
-    assert_eq!(effects[0].place, Place::After("ext4 | small files".to_owned()));
+    assert_eq!(effects[0].place, RunPosition::After("ext4 | small files".to_owned()));
     assert!((effects[0].ratio - 0.8).abs() < 0.03, "{effects:?}");
 }
 
@@ -88,8 +88,8 @@ fn a_trend_of_one_cell() {
     };
     let (plan, samples, order) = run(|at, round, _| noise(at, round) * ageing(at, round));
     let effects = order_effects(&plan, &samples, &order);
-    let places: Vec<&Place> = effects.iter().map(|effect| &effect.place).collect();
-    assert_eq!(places, [&Place::Later("jfs | small files".to_owned())]);
+    let places: Vec<&RunPosition> = effects.iter().map(|effect| &effect.place).collect();
+    assert_eq!(places, [&RunPosition::Later("jfs | small files".to_owned())]);
     assert!((effects[0].ratio - 0.73).abs() < 0.05, "{effects:?}");
 }
 
