@@ -9,6 +9,7 @@ mod guests;
 mod history;
 mod lost_sectors;
 mod numbers;
+mod reduced;
 mod shrink;
 mod soak;
 mod state;

@@ -2,54 +2,21 @@
 
 use crate::finding::words;
 use crate::guests::Guests;
+use crate::reduced::{NEVER, without};
 use crate::state::text;
 use crate::{Error, LostSectors, Numbers, StateChoice};
 use lab::guest::PowerCut;
 use lab::kernel::Cache;
-use lab::power_cut::{self, Exploration, JudgedState, Lost, LostWrites, smaller};
+use lab::power_cut::{self, JudgedState, Lost, LostWrites, smaller};
 use prepare::kernels::ShowBuild;
-use std::sync::atomic::AtomicBool;
 use study::FindingKind;
 use study::plan::{Plan, Trial};
-use study::workload::{PowerCutSpec, Work};
+use study::workload::PowerCutSpec;
 use trial::power_cut::{Operations, StateVerdict};
-
-/// It can only be stopped by ending the program.
-static NEVER: AtomicBool = AtomicBool::new(false);
 
 /// One processor for all of a guest's processes: between two, each system call costs several times as much.
 fn processor() -> Option<usize> {
     lab::guest::processors().first().copied()
-}
-
-/// Makes a trial skip these operations.
-pub(crate) fn without(trial: &mut Trial, spec: &PowerCutSpec, left_out: &[u32]) -> PowerCutSpec {
-    let spec = PowerCutSpec {
-        left_out: left_out.to_vec(),
-        ..spec.clone()
-    };
-    trial.cell.workload.work = Work::PowerCut(spec.clone());
-    spec
-}
-
-/// The state in which only these sectors of the cut's lost writes are lost.
-pub(crate) fn with_lost(
-    exploration: &Exploration<'_>,
-    cut: PowerCut,
-    lose: &[LostSectors],
-) -> Result<JudgedState, power_cut::Error> {
-    let writes = LostWrites::of(exploration, cut, &NEVER)?;
-    let each = lose
-        .iter()
-        .flat_map(|lost| Lost::sectors(lost.disk - 1, lost.sector, lost.count));
-    let set: Vec<Lost> = each.filter(|lost| writes.has(*lost)).collect();
-    let verdict = writes.judge(&[set], &NEVER)?.into_iter().next().unwrap_or_default();
-    Ok(JudgedState {
-        at_ns: cut.at_ns,
-        seed: cut.seed,
-        log: writes.log(),
-        verdict,
-    })
 }
 
 /// Maximum number of explorations: each takes as long as a trial of the study.

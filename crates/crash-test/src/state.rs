@@ -1,7 +1,7 @@
 //! Repeats one state of a study's power cuts, by a run that ends in the cut.
 
 use crate::guests::Guests;
-use crate::{Error, LostSectors, Numbers, shrink};
+use crate::{Error, LostSectors, Numbers, reduced};
 use lab::guest::PowerCut;
 use lab::kernel::Cache;
 use lab::power_cut::JudgedState;
@@ -46,7 +46,7 @@ impl StateChoice {
             seed: study::trial_seed(self.seed, self.trial as u32 - 1),
         };
         let spec = match &self.left_out {
-            Some(numbers) => shrink::without(&mut trial, spec, &numbers.0),
+            Some(numbers) => reduced::without(&mut trial, spec, &numbers.0),
             None => spec.clone(),
         };
         Ok((trial, spec))
@@ -60,7 +60,7 @@ pub fn state(choice: &StateChoice, plan: &Plan, cache: &Cache, show: ShowBuild) 
     let judged = guests.explore((plan, &trial), spec.clone(), None, |exploration| {
         match choice.lose.is_empty() {
             true => exploration.state(choice.cut, &AtomicBool::new(false)),
-            false => shrink::with_lost(exploration, choice.cut, &choice.lose),
+            false => reduced::with_lost(exploration, choice.cut, &choice.lose),
         }
     })?;
     let operations = Operations::draw(trial.seed, &spec);

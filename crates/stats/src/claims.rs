@@ -19,9 +19,9 @@ pub use stopping::trials_to_decide;
 
 use crate::comparable::not_claimed;
 use crate::compare::{Effect, InBlock, PooledVariance, faster, holm};
+use crate::error_rate::{ALPHA, alpha_of_differences};
 use crate::interval::Interval;
 use crate::judge::{distinct, headline};
-use crate::precision::{ALPHA, alpha_of_differences};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use study::claim::Comparison;

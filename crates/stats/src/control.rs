@@ -5,9 +5,9 @@
 //! test like any two cells; Holm's procedure keeps the error at 5 % over all of them.
 
 use crate::compare::{Effect, InBlock, PooledVariance, holm};
+use crate::error_rate::{ALPHA, alpha_of_differences};
 use crate::interval::Interval;
 use crate::judge::{distinct, headline};
-use crate::precision::{ALPHA, alpha_of_differences};
 use std::collections::HashMap;
 use study::metric::{Better, Metric};
 use study::plan::{Cell, Plan};

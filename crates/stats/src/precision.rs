@@ -8,13 +8,11 @@
 //! needs no assumption on the dependence between looks. Reported intervals use the same share, because the stopping
 //! rule selected them.
 
+use crate::error_rate::{alpha_per_look, looks};
 use crate::judge::{distinct, headline};
 use crate::summary::Summary;
 use study::Measurement;
 use study::plan::Precision;
-
-/// Error probability: 1 in 20.
-pub const ALPHA: f64 = 0.05;
 
 /// What to do with a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,28 +23,6 @@ pub enum Decision {
     Done,
     /// The maximum number of trials is reached without the required precision.
     NotPrecise,
-}
-
-/// The numbers of trials at which the rule checks. The last one is `max_trials`.
-pub fn looks(precision: &Precision) -> Vec<u32> {
-    let last = precision.max_trials.max(1);
-    if precision.relative.is_none() && !precision.claims {
-        return vec![last];
-    }
-    let first = precision.min_trials.clamp(1, last);
-    let grow = |&trials: &u32| (trials < last).then(|| (trials + trials.div_ceil(2)).min(last));
-    std::iter::successors(Some(first), grow).collect()
-}
-
-/// The error at which differences are reported: a fifth of [`ALPHA`] is reserved for noise that is not normal, for
-/// which Student's distribution is inaccurate with few trials.
-pub fn alpha_of_differences(precision: &Precision) -> f64 {
-    0.8 * alpha_per_look(precision)
-}
-
-/// The share of [`ALPHA`] for each look, and for every reported interval of the study.
-pub fn alpha_per_look(precision: &Precision) -> f64 {
-    ALPHA / looks(precision).len() as f64
 }
 
 /// Decides for a cell after `trials` of its trials; `measurements` are those of the cell. Only the main metric of

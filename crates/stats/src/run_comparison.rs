@@ -7,10 +7,10 @@
 //! differences is below 5 % (Holm).
 
 use crate::compare::{Effect, InBlock, PooledVariance, faster, holm};
+use crate::error_rate::ALPHA;
 use crate::interval::Interval;
 use crate::interval::TRIALS_MIN;
 use crate::judge::{distinct, headline};
-use crate::precision::ALPHA;
 use crate::summary::Summary;
 use study::metric::{Better, Metric};
 use study::plan::{Cell, Plan};

@@ -3,6 +3,7 @@
 use crate::fact::{DiskCounters, GuestFile, Load, ProcessorAccount, TestDisk};
 use crate::finding::Finding;
 use crate::metric::{Better, Metric, UnknownMetric};
+use crate::record::Measured;
 use crate::test_id::TestId;
 use serde::{Deserialize, Serialize};
 
@@ -58,6 +59,9 @@ pub struct Sample {
     pub metric: Metric,
     pub value: f64,
 }
+
+/// One measured value, with its trial and its guards.
+pub type Measurement = Measured<Sample>;
 
 /// A sample as serialised: with unit and direction, so that a reader needs no table of metrics.
 #[derive(Clone, Debug, Serialize, Deserialize)]

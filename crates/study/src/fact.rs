@@ -2,7 +2,7 @@
 //! stage reads its text.
 
 use crate::finding::Finding;
-use crate::measurement::{ProvenanceEntry, Recorded};
+use crate::record::{ProvenanceEntry, Recorded};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

@@ -11,12 +11,12 @@ pub mod control;
 pub mod event;
 mod fact;
 mod finding;
-mod measurement;
 mod median;
 pub mod metric;
 mod order;
 pub mod phase;
 pub mod plan;
+mod record;
 mod shard;
 pub mod splitmix64;
 pub mod stack;
@@ -27,14 +27,15 @@ pub mod wording;
 pub mod workload;
 
 pub use cell_id::{CellId, NotACellId};
+pub use event::Measurement;
 pub use fact::{
     DiskCounter, DiskCounters, Facts, GuestFile, Load, OTHER_DISKS_MIB_PER_S_MAX, OTHERS_PROCESSOR_PERCENT_MAX,
     ProcessorAccount, TestDisk,
 };
 pub use finding::{Finding, FindingKind, NotAFinding};
-pub use measurement::{Measured, Measurement, ProvenanceEntry, Recorded, StepEntry, TrialKey};
 pub use median::median;
 pub use order::trial_seed;
+pub use record::{Measured, ProvenanceEntry, Recorded, StepEntry, TrialKey};
 pub use shard::Shard;
 pub use summary::PlanSummary;
 pub use test_id::{Scope, TestId};

@@ -5,8 +5,9 @@
 //! are averages over minutes; those of a short job scatter. Therefore only the halves of the measured time are
 //! compared, and a difference counts only if it clearly exceeds the scatter.
 
-use crate::report::MEBIBYTE;
 use std::time::Duration;
+
+pub(crate) const MEBIBYTE: f64 = (1 << 20) as f64;
 
 /// Maximum number of intervals; when they are used up, pairs are merged.
 const INTERVALS_MAX: usize = 32;

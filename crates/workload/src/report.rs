@@ -1,14 +1,12 @@
 //! Samples and guards, built in the same way by every engine.
 
-use crate::course;
+use crate::course::{self, MEBIBYTE};
 use crate::cpu::CpuTime;
 use crate::host::{DeviceCounters, Host};
 use crate::latency::{LatencyHistogram, Stopwatch, latency};
 use std::time::Duration;
 use study::event::{Course, Event, Guard, Sample};
 use study::metric::Metric;
-
-pub(crate) const MEBIBYTE: f64 = (1 << 20) as f64;
 
 /// Percentage of a test's bytes that must pass the member disks. It is below 100 because a filesystem may keep some
 /// blocks in memory, such as file tails pinned by its journal.

@@ -2,9 +2,10 @@
 
 use super::guards::{self, Judged};
 use super::tally::{InPhase, Outcome, Stream, Tally};
+use crate::course::MEBIBYTE;
 use crate::cpu::CpuTime;
 use crate::host::{DeviceCounters, Host};
-use crate::report::{FIO_CLOCK, MEBIBYTE, OWN_CLOCK, Reporter};
+use crate::report::{FIO_CLOCK, OWN_CLOCK, Reporter};
 use std::time::Duration;
 use study::TestId;
 use study::metric::Metric;

@@ -1,7 +1,6 @@
 //! Records of a trial, keyed by the trial. Shared by store and report.
 
 use crate::cell_id::CellId;
-use crate::event::Sample;
 use serde::{Deserialize, Serialize};
 
 /// Key of a trial: its cell and index.
@@ -36,9 +35,6 @@ impl<T> Measured<T> {
         self.failed_guards.is_empty()
     }
 }
-
-/// One measured value, with its trial and its guards.
-pub type Measurement = Measured<Sample>;
 
 /// A property of a trial's machine: `kernel` = `6.12.117`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
