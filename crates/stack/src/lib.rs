@@ -38,5 +38,5 @@ pub use setup::failure::{FailedUndo, StackError, TeardownError};
 pub use setup::stack::Stack;
 pub use setup::undo::{Undoing, undo};
 pub use setup::up::{down, remount, up};
-pub use simulated::{DryRunOn, Simulated};
+pub use simulated::{DryRunOn, SimulatedMachine};
 pub use timeline::{ActsAndTests, Timeline, tools_of_acts, write_known_file};

@@ -30,7 +30,7 @@ pub enum DryRunOn {
 }
 
 /// A machine in memory.
-pub struct Simulated<'a> {
+pub struct SimulatedMachine<'a> {
     /// Called for their versions; if absent, every version is unknown.
     tools: Option<&'a mut Tools>,
     on: DryRunOn,
@@ -49,7 +49,7 @@ pub(crate) struct State {
     contents: Contents,
 }
 
-impl<'a> Simulated<'a> {
+impl<'a> SimulatedMachine<'a> {
     /// A machine with these blank disks. `write_cache` is that of a guest's disks.
     pub fn new<'d>(
         on: DryRunOn,
@@ -132,7 +132,7 @@ impl<'a> Simulated<'a> {
     }
 }
 
-impl Executor for Simulated<'_> {
+impl Executor for SimulatedMachine<'_> {
     fn ask(&mut self, call: &Invocation, _: &mut dyn Recorder) -> Result<ToolCall, ToolError> {
         self.state.contents.answer(call)
     }

@@ -1,7 +1,7 @@
 //! Executors: every access of provisioning to a machine goes through one.
 //!
 //! Setting up and tearing down a stack is written once, against [`Executor`]. [`System`] acts on the real machine.
-//! [`Simulated`](crate::Simulated) is a machine in memory that answers like a real one, for the dry run. [`Listed`]
+//! [`SimulatedMachine`](crate::SimulatedMachine) is a machine in memory that answers like a real one, for the dry run. [`Listed`]
 //! lists the commands of another executor. [`FailAt`] makes one act of another executor fail, to prove that the rest
 //! is undone.
 

@@ -8,7 +8,7 @@ use crate::machine::error::Cause;
 use crate::machine::executor::{Command, Executor, Listed};
 use crate::machine::ledger::MemoryLedger;
 use crate::setup::up::{down, up};
-use crate::simulated::{DryRunOn, Simulated};
+use crate::simulated::{DryRunOn, SimulatedMachine};
 use std::path::PathBuf;
 use std::time::Instant;
 use study::stack::StackSpec;
@@ -35,7 +35,7 @@ pub fn dry_run(
 ) -> Result<DryRun, Cause> {
     // The disks of a guest are created with the stack's write cache setting.
     let write_cache = spec.write_cache.unwrap_or(true) || !setting.disks_are_set;
-    let mut machine = Simulated::new(on, disks.all(), write_cache, Some(tools));
+    let mut machine = SimulatedMachine::new(on, disks.all(), write_cache, Some(tools));
     let mut listed = Listed::new(&mut machine);
     let ledger = &mut MemoryLedger::default();
     let stack = with(&mut listed, ledger, setting, |context| up(spec, disks, context));

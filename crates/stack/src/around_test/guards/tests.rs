@@ -7,7 +7,7 @@ use crate::MemoryLedger;
 use crate::NoDiskCheck;
 use crate::StackSetting;
 use crate::Teardown;
-use crate::simulated::{DryRunOn, Simulated};
+use crate::simulated::{DryRunOn, SimulatedMachine};
 use crate::up;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -141,7 +141,7 @@ fn a_check_that_is_under_way_is_seen_unless_the_study_asked_for_it() {
     let cell = &plan.cells[0];
     let nodes = ["/dev/vda", "/dev/vdb"].map(PathBuf::from);
     let disks = Disks::of(&cell.machine.disks, &nodes).expect("two");
-    let mut machine = Simulated::new(DryRunOn::Guest, disks.all(), true, None);
+    let mut machine = SimulatedMachine::new(DryRunOn::Guest, disks.all(), true, None);
     let mut events = Vec::new();
     let mut recorder = |event| events.push(event);
     let mut context = Context {

@@ -70,7 +70,7 @@ mod tests {
     use super::*;
     use crate::array::md::Creation;
     use crate::machine::device::BlockDevice;
-    use crate::simulated::{DryRunOn, Simulated};
+    use crate::simulated::{DryRunOn, SimulatedMachine};
     use std::path::Path;
     use study::stack::Level;
 
@@ -81,9 +81,9 @@ mod tests {
     }
 
     /// A machine on which mdadm has created this array, which is resyncing.
-    fn created(spec: &ArraySpec) -> (Simulated<'static>, Array) {
+    fn created(spec: &ArraySpec) -> (SimulatedMachine<'static>, Array) {
         let members = members();
-        let mut machine = Simulated::new(DryRunOn::Guest, members.iter(), true, None);
+        let mut machine = SimulatedMachine::new(DryRunOn::Guest, members.iter(), true, None);
         let create = Creation {
             spec,
             node: Path::new(NODE),
@@ -171,7 +171,8 @@ mod tests {
         };
         let (mut machine, mut array) = created(&spec);
         array.set(&spec, &mut machine).expect("can be set");
-        let shown = |machine: &mut Simulated, name: &str| machine.read(&array.attribute(name)).expect("is there");
+        let shown =
+            |machine: &mut SimulatedMachine, name: &str| machine.read(&array.attribute(name)).expect("is there");
         assert_eq!(shown(&mut machine, "group_thread_cnt"), "4");
         assert_eq!(shown(&mut machine, "rmw_level"), "0");
         assert_eq!(shown(&mut machine, "skip_copy"), "1");

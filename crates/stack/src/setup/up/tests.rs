@@ -11,7 +11,7 @@ use crate::StackSetting;
 use crate::Teardown;
 use crate::down;
 use crate::machine::executor::{Command, Executor, FailAt, Listed, Moment};
-use crate::simulated::{DryRunOn, Simulated};
+use crate::simulated::{DryRunOn, SimulatedMachine};
 use crate::up;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -83,7 +83,7 @@ fn whatever_act_fails_what_came_before_is_undone() {
             ledger: MemoryLedger::default(),
             zeroed,
         };
-        let mut machine = Simulated::new(DryRunOn::Guest, trying.disks.all(), true, None);
+        let mut machine = SimulatedMachine::new(DryRunOn::Guest, trying.disks.all(), true, None);
         let untouched = machine.state().clone();
         for moment in [Moment::Before, Moment::After] {
             for act in 1.. {
@@ -124,7 +124,7 @@ fn what_cannot_be_undone_stays_in_the_ledger() {
         ledger: MemoryLedger::default(),
         zeroed: true,
     };
-    let mut machine = Simulated::new(DryRunOn::Guest, trying.disks.all(), true, None);
+    let mut machine = SimulatedMachine::new(DryRunOn::Guest, trying.disks.all(), true, None);
     let stack = trying.up(&mut machine).unwrap_or_else(|error| panic!("{error}"));
     let acts = trying.ledger.open.len();
     let mut failing = FailAt::new(&mut machine, 2, Moment::Before);
@@ -147,7 +147,7 @@ fn dm_integrity_is_set_up_below_md_and_closed_again() {
         ledger: MemoryLedger::default(),
         zeroed: false,
     };
-    let mut machine = Simulated::new(DryRunOn::Guest, trying.disks.all(), true, None);
+    let mut machine = SimulatedMachine::new(DryRunOn::Guest, trying.disks.all(), true, None);
     let mut listed = Listed::new(&mut machine);
     let stack = trying.up(&mut listed).unwrap_or_else(|error| panic!("{error}"));
     let first_disk = |commands: Vec<Command>| -> Vec<String> {
