@@ -412,7 +412,7 @@ mod tests {
             (Some(0.8), None, ComparisonOutcome::TooFewTrials)
         );
         assert_eq!(comparison.only_first, ["ext4 | small files"]);
-        assert_eq!((&comparison.only_second[..], between.names), (&[][..], None));
+        assert_eq!((&comparison.only_second[..], comparison.names), (&[][..], None));
     }
 
     #[test]
@@ -421,7 +421,7 @@ mod tests {
         let simulated = run(&lab, &[("xfs", &[100.0, 103.0, 98.0])]);
         let real = run(&measured, &[("my disks", &[80.0])]);
         let comparison = compare_runs(side(&measured, &real), side(&lab, &simulated));
-        let names = between.names.expect("names");
+        let names = comparison.names.expect("names");
         assert!(comparison.rows.is_empty());
         assert_eq!(
             (&names.stacks[..], &names.tests[..]),
