@@ -31,7 +31,8 @@ pub(super) fn text(board: &Scoreboard, mark: &str, options: TableOptions) -> Str
     let label_width = longest
         .max("stack".len())
         .min(options.width.saturating_sub(widest + BLANKS).max(20));
-    let mut text = vec![format!("each stack relative to the best of each test  ({mark})")];
+    let heading = format!("each stack relative to the best of each test  ({mark})");
+    let mut text = vec![textwrap::fill(&heading, options.width.max(20))];
     let mut tables = Vec::new();
     let mut rest = columns.as_slice();
     while !rest.is_empty() {
