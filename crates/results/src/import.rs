@@ -5,6 +5,7 @@
 
 use crate::Error;
 use files::read_file;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use store::{Ending, RunId, RunSpec, RunState, Store};
 use study::event::Event;
@@ -16,7 +17,9 @@ use tools::shell_word;
 use workload::foreign::{self, Foreign};
 
 /// json+ output of many jobs can be tens of MiB.
-const BYTES_MAX: u64 = 256 << 20;
+const BYTES_MAX: u64 = 64 << 20;
+/// Of all files: their texts are stored with the run.
+const ALL_BYTES_MAX: usize = 128 << 20;
 
 /// Template for a plan about which nothing is known: each result becomes a cell.
 const FRAME: &str = "machine = \"host\"\n[[workload]]\nname = \"imported\"\nio = {}\n[precision]\ntrials = 1\n";
@@ -45,11 +48,13 @@ pub struct Imported {
     pub run: RunId,
     /// `None` if the store already had the run.
     pub results: Option<usize>,
+    /// What was left out of which file, and why.
+    pub notes: Vec<String>,
 }
 
 /// Reads all files before anything is stored.
 pub fn import(options: &ImportOptions) -> Result<Imported, Error> {
-    let files: Vec<Read> = options.files.iter().map(|path| read(path)).collect::<Result<_, _>>()?;
+    let files = read_all(&options.files)?;
     let (plan, trials) = plan_of(&files, options)?;
     let mut store = Store::open(&options.store)?;
     let run = store.open_run(&RunSpec {
@@ -66,6 +71,7 @@ pub fn import(options: &ImportOptions) -> Result<Imported, Error> {
     let mut imported = Imported {
         run: run.summary.id,
         results: None,
+        notes: notes(&files),
     };
     if run.found == RunState::Finished {
         return Ok(imported);
@@ -84,6 +90,38 @@ pub fn import(options: &ImportOptions) -> Result<Imported, Error> {
     store.finish_run(&run, prepare::now_unix_s()).map_err(failed)?;
     imported.results = Some(trials.len());
     Ok(imported)
+}
+
+fn read_all(paths: &[PathBuf]) -> Result<Vec<Read>, Error> {
+    let mut files: Vec<Read> = Vec::new();
+    let mut bytes = 0;
+    for path in paths {
+        let file = read(path)?;
+        bytes += file.text.len();
+        if bytes > ALL_BYTES_MAX {
+            return Err(Error::ForeignResults {
+                path: file.path,
+                reason: format!("and the files before it have more than {} MiB", ALL_BYTES_MAX >> 20),
+            });
+        }
+        files.push(file);
+    }
+    Ok(files)
+}
+
+/// Each once for a file, whose results may share it.
+fn notes(files: &[Read]) -> Vec<String> {
+    let mut notes: Vec<String> = Vec::new();
+    for file in files {
+        let mut of_file: Vec<&String> = file.results.iter().flat_map(|result| &result.notes).collect();
+        of_file.dedup();
+        notes.extend(
+            of_file
+                .into_iter()
+                .map(|note| format!("`{}`: {note}", file.path.display())),
+        );
+    }
+    notes
 }
 
 fn read(path: &Path) -> Result<Read, Error> {
@@ -109,16 +147,17 @@ fn plan_of(files: &[Read], options: &ImportOptions) -> Result<(Plan, Vec<Importe
     let frame = plan.cells[0].clone();
     plan.cells.clear();
     let mut trials: Vec<ImportedTrial> = Vec::new();
+    let mut labels = Labels::default();
     for file in files {
         let name = file.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         for result in &file.results {
             let workload = options.workload.as_deref().unwrap_or(result.program);
             let stack = match &options.stack {
-                Some(stack) => format!("{stack} {}", result.label).trim().to_owned(),
-                None => unlike_others(&plan, format!("{name} {}", result.label).trim()),
+                Some(stack) => labels.of_same_work(format!("{stack} {}", result.label).trim(), &result.settings),
+                None => labels.unlike_others(format!("{name} {}", result.label).trim()),
             };
             let cell = cell(&frame, stack, workload, result.program);
-            let index = trials.iter().filter(|(trial, _)| trial.cell.id == cell.id).count() as u32;
+            let index = labels.next_trial(cell.id);
             if index == 0 {
                 plan.cells.push(cell.clone());
             }
@@ -156,12 +195,47 @@ fn plan_of(files: &[Read], options: &ImportOptions) -> Result<(Plan, Vec<Importe
     Ok((plan, trials))
 }
 
-/// A label that no cell of the plan has yet.
-fn unlike_others(plan: &Plan, label: &str) -> String {
-    let same = |cell: &&Cell| cell.stack_label == label || cell.stack_label.starts_with(&format!("{label} #"));
-    match plan.cells.iter().filter(same).count() {
-        0 => label.to_owned(),
-        before => format!("{label} #{}", before + 1),
+/// The labels of stacks, and their trials so far.
+#[derive(Default)]
+struct Labels {
+    used: HashMap<String, u32>,
+    settings: HashMap<String, BTreeMap<String, String>>,
+    trials: HashMap<CellId, u32>,
+}
+
+impl Labels {
+    /// A label that no cell has yet.
+    fn unlike_others(&mut self, label: &str) -> String {
+        let count = self.used.entry(label.to_owned()).or_default();
+        *count += 1;
+        match *count {
+            1 => label.to_owned(),
+            count => format!("{label} #{count}"),
+        }
+    }
+
+    /// The label of the first result with this work: results of other work are not trials of it.
+    fn of_same_work(&mut self, label: &str, settings: &BTreeMap<String, String>) -> String {
+        let first = self
+            .settings
+            .entry(label.to_owned())
+            .or_insert_with(|| settings.clone());
+        let differs = |(name, value): &(&String, &String)| first.get(*name).is_some_and(|other| other != *value);
+        let others: Vec<String> = settings
+            .iter()
+            .filter(differs)
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect();
+        if others.is_empty() {
+            return label.to_owned();
+        }
+        format!("{label} ({})", others.join(", "))
+    }
+
+    fn next_trial(&mut self, cell: CellId) -> u32 {
+        let next = self.trials.entry(cell).or_default();
+        *next += 1;
+        *next - 1
     }
 }
 
@@ -176,19 +250,21 @@ fn call_test(events: &mut [Event], name: &str, file: &Read) -> Result<(), Error>
             _ => None,
         }
     }
-    let mut known: Option<TestId> = None;
-    for test in events.iter_mut().filter_map(test_of) {
-        match &known {
-            Some(first) if first != test => {
-                return Err(Error::ForeignResults {
-                    path: file.path.clone(),
-                    reason: format!("has more than one test, `{first}` and `{test}`: leave --test out"),
-                });
-            }
-            _ => known = Some(test.clone()),
-        }
-    }
-    for test in events.iter_mut().filter_map(test_of) {
+    // The directions of a mix keep their names.
+    let is_part = |test: &str| ["read", "write", "trim"].contains(&test);
+    let tests: BTreeSet<TestId> = events.iter_mut().filter_map(test_of).map(|test| test.clone()).collect();
+    let wholes: Vec<&TestId> = match tests.len() {
+        1 => tests.iter().collect(),
+        _ => tests.iter().filter(|test| !is_part(test)).collect(),
+    };
+    let [whole] = wholes[..] else {
+        let names: Vec<String> = tests.iter().take(5).map(|test| format!("`{test}`")).collect();
+        return Err(Error::ForeignResults {
+            path: file.path.clone(),
+            reason: format!("has more than one test, {}: leave --test out", names.join(", ")),
+        });
+    };
+    for test in events.iter_mut().filter_map(test_of).filter(|test| *test == whole) {
         *test = name.into();
     }
     Ok(())

@@ -8,6 +8,7 @@
 //! as fast as block tests and say nothing about a real machine, but they cost wall time.
 
 pub(crate) mod csv;
+pub(crate) mod table;
 
 use crate::cpu::CpuTime;
 use crate::error::excerpt;

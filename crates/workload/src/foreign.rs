@@ -1,13 +1,20 @@
 //! Imports results of fio, Bonnie++ and IOzone from elsewhere: converts their files to the events of a trial with
 //! the same workload.
 
-use crate::bonnie::{self, csv};
+mod bonnie;
+mod fio;
+mod fio_json;
+mod fio_terse;
+mod fio_text;
+mod iozone;
+#[cfg(test)]
+mod tests;
+
 use crate::host::{DeviceCounters, Host};
-use crate::io::{FioResult, fio_results};
-use crate::iozone;
 use crate::{Engine, HostError, Target, WorkloadError};
+use std::collections::BTreeMap;
 use study::event::{Event, ToolCall};
-use study::workload::{ImportedSpec, IozoneTest};
+use study::workload::ImportedSpec;
 use tools::{Invocation, MissingTool, MissingTools, Tool, ToolError};
 
 /// One imported measurement.
@@ -17,68 +24,107 @@ pub struct Foreign {
     pub program: &'static str,
     /// Distinguishes it from others in its file: a machine's name, a size. May be empty.
     pub label: String,
+    /// What its file says of the work. Results of different work are not trials of one workload.
+    pub settings: BTreeMap<String, String>,
     /// Samples, latencies, guards, and what is known about their origin.
     pub events: Vec<Event>,
+    /// What was left out, and why.
+    pub notes: Vec<String>,
 }
+
+/// Results in one file: more are no measurement that anybody looks at.
+const RESULTS_MAX: usize = 10_000;
+const EVENTS_MAX: usize = 200_000;
+/// fio's limit of a job's name is 127.
+const NAME_BYTES_MAX: usize = 255;
 
 /// Parses a file of results; fails if the format is unknown.
 pub fn read(text: &str) -> Result<Vec<Foreign>, String> {
-    if text.contains("\"fio version\"") {
-        return fio(text);
+    let text = text.trim_start_matches('\u{feff}');
+    let results = read_any(text)?;
+    let events: usize = results.iter().map(|result| result.events.len()).sum();
+    if results.len() > RESULTS_MAX || events > EVENTS_MAX {
+        return Err(format!(
+            "has {} results with {events} figures: at most {RESULTS_MAX} with {EVENTS_MAX} are imported at once",
+            results.len()
+        ));
     }
-    if text.contains("iozone test complete") || text.contains("Iozone: Performance Test of File I/O") {
-        return iozone(text);
-    }
-    let lines = csv::lines(text).map_err(|what| format!("is not valid Bonnie++ output: {what}"))?;
-    if lines.is_empty() {
-        return Err(
-            "is not a result of fio (--output-format=json or json+), Bonnie++ (its line of values) or IOzone"
-                .to_owned(),
-        );
-    }
-    Ok(lines.iter().map(bonnie).collect())
-}
-
-fn fio(text: &str) -> Result<Vec<Foreign>, String> {
-    let FioResult { version, report } =
-        fio_results(text).map_err(|what| format!("is not a valid fio report: {what}"))?;
-    let mut kept = Kept::default();
-    kept.provenance("fio", &version);
-    report(&mut kept);
-    Ok(vec![Foreign {
-        program: "fio",
-        label: String::new(),
-        events: kept.0,
-    }])
-}
-
-fn bonnie(line: &csv::Line) -> Foreign {
-    let mut kept = Kept::default();
-    let version = line.version.as_deref().unwrap_or(&line.format);
-    kept.provenance("bonnie++", version);
-    bonnie::report(line, &line.tests(), &mut kept);
-    Foreign {
-        program: "Bonnie++",
-        label: format!("{} {}", line.machine, line.size).trim().to_owned(),
-        events: kept.0,
+    let long = results
+        .iter()
+        .flat_map(|result| &result.events)
+        .find_map(|event| match event {
+            Event::Sample(sample) if sample.test.len() > NAME_BYTES_MAX => Some(sample.test.len()),
+            _ => None,
+        });
+    match long {
+        Some(bytes) => Err(format!(
+            "has a test with a name of {bytes} bytes: at most {NAME_BYTES_MAX} are possible"
+        )),
+        None => Ok(results),
     }
 }
 
-fn iozone(text: &str) -> Result<Vec<Foreign>, String> {
-    let found: Vec<(IozoneTest, f64)> =
-        iozone::output::parse(text).map_err(|what| format!("is not valid IOzone output: {what}"))?;
-    let mut kept = Kept::default();
-    if let Some(line) = text.lines().find(|line| line.contains("Version $Revision")) {
-        kept.provenance("iozone", line.trim());
+fn read_any(text: &str) -> Result<Vec<Foreign>, String> {
+    let runs = fio_json::runs(text)?;
+    if !runs.is_empty() {
+        return fio::results(runs);
     }
-    for (test, kib_per_second) in found {
-        iozone::report(test, kib_per_second, &mut kept);
+    if iozone::is_there(text) {
+        return iozone::read(text);
     }
-    Ok(vec![Foreign {
-        program: "IOzone",
-        label: String::new(),
-        events: kept.0,
-    }])
+    // Before fio's terse lines are looked for: a text may have both, and they are the same results.
+    if fio_text::is_there(text) {
+        return fio::results(fio_text::runs(text));
+    }
+    if text.lines().any(fio_terse::is_line) {
+        return fio::results(fio_terse::runs(text)?);
+    }
+    let results = bonnie::read(text)?;
+    if results.is_empty() {
+        return Err(unknown(text));
+    }
+    Ok(results)
+}
+
+/// Why a text without results is refused: by its name, if it can be named.
+fn unknown(text: &str) -> String {
+    const NAMED: [(&str, &str); 8] = [
+        (
+            "Run status group",
+            "has only the summary of fio's output: the lines of its jobs are needed too",
+        ),
+        (
+            "clat (",
+            "has only a part of fio's output: the line `NAME: (groupid=…` of each job is needed too",
+        ),
+        (
+            "lat percentiles (",
+            "has only a part of fio's output: the line `NAME: (groupid=…` of each job is needed too",
+        ),
+        (
+            "Jobs: ",
+            "has only fio's progress: fio was stopped, or its output was cut off",
+        ),
+        (
+            "<html",
+            "is a web page: import the values that it was made from (for bon_csv2html, the lines of Bonnie++)",
+        ),
+        (
+            "<table",
+            "is a web page: import the values that it was made from (for bon_csv2html, the lines of Bonnie++)",
+        ),
+        ("msec, ", "is a log of fio, not its report"),
+        ("fio: ", "has messages of fio, but no report"),
+    ];
+    let lower = text.to_lowercase();
+    for (sign, reason) in NAMED {
+        if lower.contains(&sign.to_lowercase()) {
+            return reason.to_owned();
+        }
+    }
+    "is not a result of fio (JSON, terse or its default output), of Bonnie++ (its line of values or its table) or of \
+     IOzone"
+        .to_owned()
 }
 
 impl Engine for ImportedSpec {
@@ -106,6 +152,14 @@ impl Kept {
             value: value.to_owned(),
         });
     }
+
+    /// All events, and what was left out.
+    fn with_notes(mut self, notes: &[String]) -> Vec<Event> {
+        if !notes.is_empty() {
+            self.provenance("imported.notes", &notes.join("; "));
+        }
+        self.0
+    }
 }
 
 impl Host for Kept {
@@ -129,80 +183,5 @@ impl Host for Kept {
 
     fn run_tool(&mut self, invocation: &Invocation) -> Result<ToolCall, ToolError> {
         Err(MissingTools(vec![MissingTool(invocation.tool())]).into())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn samples(foreign: &Foreign) -> Vec<(String, String)> {
-        let of = |event: &Event| match event {
-            Event::Sample(sample) => Some((sample.test.to_string(), sample.metric.name().to_owned())),
-            _ => None,
-        };
-        foreign.events.iter().filter_map(of).collect()
-    }
-
-    #[test]
-    fn json_without_bins_keeps_its_percentiles() {
-        let direction = |bytes: u64, ios: u64| {
-            format!(
-                r#"{{"io_bytes": {bytes}, "runtime": {}, "total_ios": {ios}, "lat_ns": {{"min": 0, "N": {ios}}},
-                    "clat_ns": {{"percentile": {{"50.000000": 1000, "99.000000": 2000, "99.900000": 3000}}}}}}"#,
-                if bytes > 0 { 500 } else { 0 }
-            )
-        };
-        let text = format!(
-            r#"{{"fio version": "fio-3.1", "jobs": [{{"jobname": "a", "error": 0, "read": {}, "write": {},
-                "sync": {{"lat_ns": {{"N": 0}}}}}}]}}"#,
-            direction(1 << 20, 256),
-            direction(0, 0)
-        );
-        let [foreign] = &read(&text).expect("a report")[..] else {
-            panic!("one")
-        };
-        let has = |metric: &str| samples(foreign).contains(&("a".to_owned(), metric.to_owned()));
-        assert!(has("throughput") && has("iops") && has("latency_p99") && has("latency_p999"));
-    }
-
-    #[test]
-    fn issue_12_7_fio_without_sync_is_read() {
-        let direction = |bytes: u64| {
-            format!(r#"{{"io_bytes": {bytes}, "runtime": 1000, "total_ios": 256, "lat_ns": {{"N": 256}}}}"#)
-        };
-        let text = format!(
-            r#"{{"fio version": "fio-3.1", "jobs": [{{"jobname": "a", "error": 0, "read": {}, "write": {}}}]}}"#,
-            direction(1 << 20),
-            direction(0)
-        );
-        let [foreign] = &read(&text).expect("a report")[..] else {
-            panic!("one")
-        };
-        assert!(samples(foreign).contains(&("a".to_owned(), "throughput".to_owned())));
-    }
-
-    #[test]
-    fn bonnie_and_iozone_are_known_by_what_they_print() {
-        let line = "rig,2G,25684,81,30672,14,15186,7,27044,76,44331,10,176.8,0,16,2461,98,+++++,+++,18362,88,2519,98,+++++,+++,5963,92";
-        let two = read(&format!("{line}\n{line}\n")).expect("lines");
-        assert_eq!(
-            (two.len(), two[0].program, two[0].label.as_str()),
-            (2, "Bonnie++", "rig 2G")
-        );
-        assert!(samples(&two[0]).contains(&("putc".to_owned(), "cpu".to_owned())));
-        let table = "Children see throughput for 2 readers = 2048.00 kB/sec\niozone test complete.";
-        let [iozone] = &read(table).expect("a table")[..] else {
-            panic!("one")
-        };
-        assert_eq!(samples(iozone), [("read".to_owned(), "throughput".to_owned())]);
-    }
-
-    #[test]
-    fn anything_else_is_told() {
-        for text in ["", "hello", "{}", "{\"fio version\": 3", "a,b,c\n"] {
-            let error = read(text).expect_err(text);
-            assert!(error.contains("fio"), "{error}");
-        }
     }
 }

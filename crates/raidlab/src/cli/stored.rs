@@ -131,7 +131,7 @@ pub struct CompareArguments {
 
 #[derive(Args, Debug)]
 pub struct ImportArguments {
-    /// Output of fio with --output-format=json or json+, CSV lines of Bonnie++, or output of IOzone
+    /// Output of fio (JSON, terse or text), Bonnie++ (CSV or table) or IOzone: docs/import.md
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// Name of the measured stack; each file is one trial of it (default: each file is a stack with one trial)

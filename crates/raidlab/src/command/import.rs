@@ -16,6 +16,9 @@ pub fn import(arguments: &ImportArguments) -> Result<ExitCode, ExpectedError> {
         store: arguments.store.clone(),
     };
     let imported = results::import(&options)?;
+    for words in &imported.notes {
+        note(&format!("note: {words}"));
+    }
     let run = imported.run.0;
     note(&match imported.results {
         None => format!("raidlab: these results are already in the store, as run {run}"),

@@ -18,6 +18,10 @@ pub(crate) struct Line {
     pub(crate) machine: String,
     /// As printed, `64M`.
     pub(crate) size: String,
+    /// As printed; empty if unknown.
+    pub(crate) processes: String,
+    /// Number of files in units of 1024, with what else is known of them: `16`, `16:4096`.
+    pub(crate) files: String,
     columns: Vec<(Column, Option<Duration>)>,
 }
 
@@ -42,6 +46,9 @@ struct Shape {
     columns: usize,
     machine: usize,
     size: usize,
+    processes: Option<usize>,
+    /// The values that describe the files.
+    files: std::ops::Range<usize>,
     /// Start of the first six tests, and of the last six.
     rates: [usize; 2],
     latencies: Option<usize>,
@@ -51,6 +58,8 @@ const OLD: Shape = Shape {
     columns: 27,
     machine: 0,
     size: 1,
+    processes: None,
+    files: 14..15,
     rates: [2, 15],
     latencies: None,
 };
@@ -58,6 +67,8 @@ const V1_97: Shape = Shape {
     columns: 48,
     machine: 2,
     size: 5,
+    processes: Some(3),
+    files: 19..23,
     rates: [7, 24],
     latencies: Some(36),
 };
@@ -65,11 +76,41 @@ const V1_98: Shape = Shape {
     columns: 50,
     machine: 2,
     size: 5,
+    processes: Some(3),
+    files: 21..25,
     rates: [9, 26],
     latencies: Some(38),
 };
 
 impl Line {
+    /// A line without figures.
+    pub(super) fn empty(version: String, machine: String, size: String) -> Self {
+        Self {
+            format: "table".to_owned(),
+            version: (!version.is_empty()).then_some(version),
+            machine,
+            size,
+            processes: String::new(),
+            files: String::new(),
+            columns: vec![(Column::Absent, None); all_tests().count()],
+        }
+    }
+
+    /// Sets the columns of tests, by their number after the first.
+    pub(super) fn set(&mut self, first: usize, columns: Vec<(usize, Column)>) {
+        for (at, column) in columns {
+            self.columns[first + at].0 = column;
+        }
+    }
+
+    pub(super) fn is_there(&self, test: usize) -> bool {
+        self.columns[test].0 != Column::Absent
+    }
+
+    pub(super) fn set_longest_wait(&mut self, test: usize, longest: Option<Duration>) {
+        self.columns[test].1 = longest;
+    }
+
     pub(crate) fn column(&self, test: &str) -> Column {
         let at = all_tests().position(|known| known == test);
         at.map_or(Column::Absent, |at| self.columns[at].0)
@@ -88,7 +129,7 @@ impl Line {
 
     /// Parses one line; the error if it is invalid.
     pub(crate) fn parse(line: &str) -> Result<Self, String> {
-        let fields: Vec<&str> = line.trim().split(',').map(str::trim).collect();
+        let mut fields: Vec<&str> = line.trim().split(',').map(str::trim).collect();
         let (format, shape) = match fields[0] {
             format @ ("1.96" | "1.97") => (format, &V1_97),
             "1.98" => ("1.98", &V1_98),
@@ -99,6 +140,8 @@ impl Line {
             }
             _ => ("1.03", &OLD),
         };
+        // 1.03 writes a chunk size that is not its default as a value of its own.
+        let chunk = (fields.len() == shape.columns + 1 && format == "1.03").then(|| fields.remove(2));
         if fields.len() != shape.columns {
             return Err(format!(
                 "a line of the format {format} has {} values, but this one has {}",
@@ -118,13 +161,18 @@ impl Line {
             format: format.to_owned(),
             version: (format != "1.03").then(|| fields[1].to_owned()),
             machine: fields[shape.machine].to_owned(),
-            size: fields[shape.size].to_owned(),
+            size: match chunk {
+                Some(chunk) => format!("{}:{chunk}", fields[shape.size]),
+                None => fields[shape.size].to_owned(),
+            },
+            processes: shape.processes.map_or("", |at| fields[at]).to_owned(),
+            files: fields[shape.files.clone()].join(":").trim_end_matches(':').to_owned(),
             columns: (0..all_tests().count()).map(column).collect::<Result<_, _>>()?,
         })
     }
 }
 
-fn figure(rate: &str, cpu: &str) -> Result<Column, String> {
+pub(super) fn figure(rate: &str, cpu: &str) -> Result<Column, String> {
     match rate {
         "" => return Ok(Column::Absent),
         plus if plus.bytes().all(|byte| byte == b'+') => return Ok(Column::TooShort),
@@ -149,7 +197,7 @@ fn figure(rate: &str, cpu: &str) -> Result<Column, String> {
 }
 
 /// `2840us`, `850ms`, `12s`.
-fn duration(text: &str) -> Result<Option<Duration>, String> {
+pub(super) fn duration(text: &str) -> Result<Option<Duration>, String> {
     if text.is_empty() || text.bytes().all(|byte| byte == b'+') {
         return Ok(None);
     }
@@ -172,10 +220,20 @@ pub(crate) fn last_line(printed: &str) -> Result<Line, String> {
         .ok_or_else(|| "it has no line of comma-separated values".to_owned())
 }
 
-/// All result lines in a file or an output.
+/// All result lines in a file or an output. A line of headings is skipped, as are marks of quotation.
 pub(crate) fn lines(printed: &str) -> Result<Vec<Line>, String> {
-    let is_line = |line: &&str| line.matches(',').count() >= 20;
-    printed.lines().filter(is_line).map(Line::parse).collect()
+    let quoted = |c: char| c == '>' || c.is_whitespace();
+    let numbered = (1..).zip(printed.lines().map(|line| line.trim_start_matches(quoted)));
+    numbered
+        .filter(|(_, line)| is_line(line))
+        .map(|(number, line)| Line::parse(line).map_err(|what| format!("line {number}: {what}")))
+        .collect()
+}
+
+/// Whether the line has values: as many as Bonnie++ prints, and a number or `+++` among them.
+fn is_line(line: &str) -> bool {
+    let is_value = |field: &str| field.starts_with("++") || field.trim().parse::<f64>().is_ok();
+    line.bytes().filter(|byte| *byte == b',').count() >= 20 && line.split(',').skip(1).any(is_value)
 }
 
 #[cfg(test)]

@@ -40,7 +40,6 @@ mod ring;
 mod tally;
 mod verify;
 
-pub(crate) use fio_report::{FioResult, fio_results};
 pub(crate) use order::Permutation;
 pub use pass::Pass;
 

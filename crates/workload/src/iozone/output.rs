@@ -16,7 +16,25 @@ const CHILDREN: &[(&str, IozoneTest)] = &[
     ("freaders", IozoneTest::Fread),
 ];
 
-/// Tests with KiB/s, in the order of the output; the error if it is not IOzone's output.
+/// A row of the table.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Row {
+    pub(crate) file_kib: u64,
+    pub(crate) record_kib: u64,
+    /// KiB/s.
+    pub(crate) figures: Vec<(IozoneTest, f64)>,
+}
+
+/// A line of throughput mode: `Children see throughput for  2 initial writers = 381378.19 kB/sec`.
+pub(crate) struct Children<'a> {
+    pub(crate) words: &'a str,
+    pub(crate) processes: u32,
+    /// None if raidlab has no such test.
+    pub(crate) test: Option<IozoneTest>,
+    pub(crate) kib_per_second: f64,
+}
+
+/// Tests with KiB/s of a run with one file size and one record size, in the order of the output.
 pub(crate) fn parse(printed: &str) -> Result<Vec<(IozoneTest, f64)>, String> {
     if !printed.contains("iozone test complete") {
         return Err("it does not end with `iozone test complete`".to_owned());
@@ -24,61 +42,125 @@ pub(crate) fn parse(printed: &str) -> Result<Vec<(IozoneTest, f64)>, String> {
     if printed.contains("Output is in ops/sec") || printed.contains("Output is in microseconds") {
         return Err("its figures are not in kB/s: run it without -O and -N".to_owned());
     }
-    let mut found = throughput(printed)?;
-    found.extend(table(printed)?);
+    let mut found = Vec::new();
+    for line in printed.lines() {
+        if let Some(Children {
+            test: Some(test),
+            kib_per_second,
+            ..
+        }) = children(line)?
+        {
+            found.push((test, kib_per_second));
+        }
+    }
+    let mut rows = rows(printed)?;
+    if rows.len() > 1 {
+        return Err("its table has several rows: run it with one file size and one record size".to_owned());
+    }
+    found.extend(rows.pop().into_iter().flat_map(|row| row.figures));
     if found.is_empty() {
         return Err("it has no figure".to_owned());
     }
     Ok(found)
 }
 
-/// `Children see throughput for  2 initial writers = 381378.19 kB/sec`
-fn throughput(printed: &str) -> Result<Vec<(IozoneTest, f64)>, String> {
-    let mut found = Vec::new();
-    for line in printed.lines() {
-        let Some(rest) = line.trim().strip_prefix("Children see throughput for") else {
-            continue;
-        };
-        let (who, figure) = rest
-            .split_once('=')
-            .ok_or_else(|| format!("`{}` has no figure", line.trim()))?;
-        let who = who.trim().trim_start_matches(|c: char| c.is_ascii_digit()).trim();
-        let Some((_, test)) = CHILDREN.iter().find(|(words, _)| *words == who) else {
-            continue;
-        };
-        let number = figure.split_whitespace().next().unwrap_or_default();
-        found.push((*test, rate(number)?));
-    }
-    Ok(found)
+/// A line of throughput mode, if it is one.
+pub(crate) fn children(line: &str) -> Result<Option<Children<'_>>, String> {
+    let Some(rest) = line.trim().strip_prefix("Children see throughput for") else {
+        return Ok(None);
+    };
+    let (who, figure) = rest
+        .split_once('=')
+        .ok_or_else(|| format!("`{}` has no figure", line.trim()))?;
+    let who = who.trim();
+    let words = who.trim_start_matches(|c: char| c.is_ascii_digit());
+    let processes = who[..who.len() - words.len()].parse().unwrap_or(1);
+    let words = words.trim();
+    let test = CHILDREN
+        .iter()
+        .find(|(known, _)| *known == words)
+        .map(|(_, test)| *test);
+    let number = figure.split_whitespace().next().unwrap_or_default();
+    Ok(Some(Children {
+        words,
+        processes,
+        test,
+        kib_per_second: rate(number)?,
+    }))
 }
 
-/// Columns of tests that were not selected are blank, so a figure is identified by its end: below the last letter
-/// of the heading, plus or minus one, whatever the column widths of the version.
-fn table(printed: &str) -> Result<Vec<(IozoneTest, f64)>, String> {
-    let mut lines = printed.lines();
-    let is_heading = |line: &&str| {
-        let mut words = line.split_whitespace();
-        matches!(words.next(), Some("kB" | "KB")) && words.next() == Some("reclen")
-    };
-    let Some(heading) = lines.find(is_heading) else {
-        return Ok(Vec::new());
-    };
-    let headings: Vec<usize> = words_with_ends(heading).skip(2).map(|(_, end)| end).collect();
-    if headings.len() < IozoneTest::ALL.len() {
-        return Err(format!("its table has {} columns instead of 13", headings.len()));
-    }
-    let mut found = Vec::new();
-    for line in lines.take_while(|line| !line.trim().is_empty()) {
-        for (number, end) in words_with_ends(line).skip(2) {
-            let nearest = (0..IozoneTest::ALL.len()).min_by_key(|&at| headings[at].abs_diff(end));
-            let test = IozoneTest::ALL[nearest.unwrap_or(0)];
-            if found.iter().any(|(other, _)| *other == test) {
-                return Err("its table has several rows: run it with one file size and one record size".to_owned());
+/// The rows of all tables. Columns of tests that were not selected are blank, so a figure is identified by its end:
+/// below the last letter of the heading, plus or minus two, whatever the column widths of the version. A heading may
+/// be cut off after any test.
+pub(crate) fn rows(printed: &str) -> Result<Vec<Row>, String> {
+    let mut rows = Vec::new();
+    let mut headings: Vec<usize> = Vec::new();
+    for (number, line) in (1..).zip(printed.lines().map(str::trim_end)) {
+        if is_heading(line) {
+            headings = words_with_ends(line).map(|(_, end)| end).collect();
+            if headings.len() > IozoneTest::ALL.len() + 2 {
+                return Err(format!("line {number}: its table has more than 13 columns"));
             }
-            found.push((test, rate(number)?));
+            continue;
         }
+        let mut words = words_with_ends(line);
+        let sizes = [words.next(), words.next()].map(|word| word.and_then(|(word, _)| word.parse::<u64>().ok()));
+        let [Some(file_kib), Some(record_kib)] = sizes else {
+            // Anything else ends the table; empty lines do not.
+            if !line.trim().is_empty() {
+                headings.clear();
+            }
+            continue;
+        };
+        if headings.is_empty() {
+            continue;
+        }
+        let at = |what: &str| format!("line {number}: {what}");
+        if record_kib > file_kib {
+            return Err(at("a record is larger than its file: the table's lines are wrapped"));
+        }
+        rows.push(Row {
+            file_kib,
+            record_kib,
+            figures: figures(line, &headings).map_err(|what| at(&what))?,
+        });
     }
-    Ok(found)
+    Ok(rows)
+}
+
+fn is_heading(line: &str) -> bool {
+    let mut words = line.split_whitespace();
+    matches!(words.next(), Some("kB" | "KB")) && words.next() == Some("reclen")
+}
+
+/// The figures of a row. A full row needs no alignment, which pages and mails lose.
+fn figures(line: &str, headings: &[usize]) -> Result<Vec<(IozoneTest, f64)>, String> {
+    let words: Vec<(&str, usize)> = words_with_ends(line).collect();
+    let (shift, tests) = (words[0].1.abs_diff(headings[0]), &headings[2..]);
+    let moved = |end: usize| {
+        if words[0].1 > headings[0] {
+            end.saturating_sub(shift)
+        } else {
+            end + shift
+        }
+    };
+    let mut figures: Vec<(IozoneTest, f64)> = Vec::new();
+    for (place, (number, end)) in words[2..].iter().enumerate() {
+        let nearest = || (0..tests.len()).find(|&at| tests[at].abs_diff(moved(*end)) <= 2);
+        let column = if words.len() == headings.len() {
+            Some(place)
+        } else {
+            nearest()
+        };
+        let Some(&test) = column.and_then(|column| IozoneTest::ALL.get(column)) else {
+            return Err(format!("`{number}` is below no heading"));
+        };
+        if figures.iter().any(|(other, _)| *other == test) {
+            return Err(format!("two values are in the column of {}", test.name()));
+        }
+        figures.push((test, rate(number)?));
+    }
+    Ok(figures)
 }
 
 fn words_with_ends(line: &str) -> impl Iterator<Item = (&str, usize)> {

@@ -1,0 +1,107 @@
+//! fio's terse lines (`--minimal`, `--output-format=terse`) of versions 2 to 5: values separated by semicolons.
+//!
+//! Source: fio's HOWTO, "Terse output", and `show_ddir_status_terse` in its stat.c.
+
+use super::fio::{Direction, Figures, Job, Run};
+
+/// Values of a direction: sums, latencies, percentiles and bandwidth. Version 5 adds six.
+const WIDTH: usize = 41;
+const PERCENTILES: std::ops::Range<usize> = 12..32;
+
+/// Whether the line is one of a job.
+pub(super) fn is_line(line: &str) -> bool {
+    let fields = line.matches(';').count();
+    fields >= 60 && line.trim_start().starts_with(['2', '3', '4', '5'])
+}
+
+/// All lines of a text, as one run.
+pub(super) fn runs(text: &str) -> Result<Vec<Run>, String> {
+    let mut run = Run::default();
+    for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| is_line(line)) {
+        let (version, job) =
+            job(line.trim()).map_err(|what| format!("line {number} is not a terse line of fio: {what}"))?;
+        let grew = |before: &&Job| {
+            (&before.name, before.group) == (&job.name, job.group)
+                && Direction::ALL.iter().all(|direction| {
+                    let of = |job: &Job| {
+                        job.directions
+                            .get(direction)
+                            .map_or((0.0, 0.0), |f| (f.bytes, f.milliseconds))
+                    };
+                    of(&job).0 >= of(before).0 && of(&job).1 >= of(before).1
+                })
+                && of_all(&job) > 1.5 * of_all(before)
+        };
+        if let Some(before) = run.jobs.iter().find(grew) {
+            return Err(format!(
+                "line {number} repeats the job `{}` with more of the same work: terse lines do not say whether that is a \
+                 later report of one run (--status-interval) or another run; import the lines of one report",
+                before.name
+            ));
+        }
+        run.version = version;
+        run.jobs.push(job);
+    }
+    Ok(vec![run])
+}
+
+fn of_all(job: &Job) -> f64 {
+    job.directions
+        .values()
+        .map(|figures| figures.milliseconds)
+        .fold(0.0, f64::max)
+}
+
+fn job(line: &str) -> Result<(String, Job), String> {
+    let fields: Vec<&str> = line.split(';').collect();
+    let version: u8 = fields[0]
+        .parse()
+        .map_err(|_| format!("`{}` is not its version", fields[0]))?;
+    let (head, width, directions): (usize, usize, &[Direction]) = match version {
+        2 => (1, WIDTH, &Direction::ALL[..3]),
+        3 => (2, WIDTH, &Direction::ALL[..2]),
+        4 => (2, WIDTH, &Direction::ALL[..3]),
+        5 => (2, WIDTH + 6, &Direction::ALL[..3]),
+        other => return Err(format!("its version {other} is unknown: 2 to 5 are supported")),
+    };
+    let text = |at: usize| fields.get(at).copied().ok_or_else(|| "it is cut off".to_owned());
+    let number = |at: usize| {
+        let text = text(at)?;
+        text.parse::<f64>().map_err(|_| format!("`{text}` is not a number"))
+    };
+    let first = head + 3;
+    let is_mixed = !text(first + PERCENTILES.start + width)?.contains('%');
+    let mut job = Job {
+        name: text(head)?.to_owned(),
+        group: number(head + 1)? as u64,
+        ..Job::default()
+    };
+    let error = number(head + 2)? as i32;
+    job.error = (error != 0).then(|| std::io::Error::from_raw_os_error(error).to_string());
+    // With unified_rw_reporting, there is one direction.
+    let directions = if is_mixed { &[Direction::Mixed][..] } else { directions };
+    for (index, direction) in directions.iter().enumerate() {
+        let at = first + index * width;
+        // Versions before 2.99 have no trims in version 2.
+        if index > 1 && !text(at + PERCENTILES.start).is_ok_and(|text| text.contains('%')) {
+            break;
+        }
+        let mut figures = Figures {
+            bytes: number(at)? * 1024.0,
+            milliseconds: number(at + 3)?,
+            ..Figures::default()
+        };
+        figures.operations = number(at + 2)? * figures.milliseconds / 1e3;
+        for field in PERCENTILES {
+            let (percent, microseconds) = text(at + field)?.split_once("%=").unwrap_or_default();
+            if let (Ok(percent), Ok(microseconds)) = (percent.parse::<f64>(), microseconds.parse::<f64>())
+                && percent > 0.0
+            {
+                figures.percentiles.push((percent, microseconds * 1e3));
+            }
+        }
+        job.directions.insert(*direction, figures);
+    }
+    let fio = if head == 2 { fields[1] } else { "" };
+    Ok((fio.to_owned(), job))
+}

@@ -1,0 +1,230 @@
+//! fio's default output of versions 1 to 3, for people: `read: IOPS=12.6k, BW=49.2MiB/s (51.6MB/s)(49.3MiB/1001msec)`.
+//!
+//! Its figures have three or four digits. Text around it, indentation and marks of quotation are ignored.
+
+use super::fio::{Direction, Figures, Job, Run};
+use std::collections::BTreeMap;
+
+/// Whether the text has the line of a job.
+pub(super) fn is_there(text: &str) -> bool {
+    text.lines().any(|line| job_line(line).is_some())
+}
+
+/// The runs in a text: one ends with its summary.
+pub(super) fn runs(text: &str) -> Vec<Run> {
+    let mut reader = Reader::default();
+    for line in text.lines() {
+        reader.line(line.trim_start_matches(|c: char| {
+            c.is_whitespace() || c == '>' || c == '#' || c == '|' && !line.contains("th=[")
+        }));
+    }
+    reader.end_of_run();
+    reader.runs
+}
+
+#[derive(Default)]
+struct Reader {
+    runs: Vec<Run>,
+    run: Run,
+    /// By the name of a job: what its first line says.
+    patterns: BTreeMap<String, BTreeMap<String, String>>,
+    direction: Option<Direction>,
+    /// Nanoseconds of the unit of the percentiles that follow.
+    unit: Option<f64>,
+    has_ended: bool,
+    is_sum_of_clients: bool,
+}
+
+impl Reader {
+    fn line(&mut self, line: &str) {
+        if let Some((name, rest)) = line.split_once(": (g=") {
+            return self.header(name, rest);
+        }
+        if let Some(job) = job_line(line) {
+            return self.job(job);
+        }
+        if line.starts_with("Run status group") {
+            self.has_ended = true;
+            self.direction = None;
+        } else if line.starts_with("fio-") && !line.contains(' ') {
+            self.run.version = line.trim().to_owned();
+        } else if !self.is_sum_of_clients {
+            self.of_job(line);
+        }
+    }
+
+    /// `a: (g=0): rw=randread, bs=4K-4K/4K-4K, ioengine=libaio, iodepth=16`
+    fn header(&mut self, name: &str, rest: &str) {
+        if self.has_ended {
+            self.end_of_run();
+        }
+        let name = name.rsplit(['>', ' ']).next().unwrap_or(name);
+        let mut said = BTreeMap::new();
+        for key in ["rw", "ioengine", "iodepth"] {
+            let value = rest.split(&format!(" {key}=")).nth(1);
+            if let Some(value) = value.and_then(|value| value.split([',', ' ']).next()) {
+                said.insert(key.to_owned(), value.to_owned());
+            }
+        }
+        if let Some((_, sizes)) = rest.split_once(", bs=") {
+            let end = sizes.find(", ioengine").unwrap_or(sizes.len());
+            said.insert("bs".to_owned(), sizes[..end].to_owned());
+        }
+        self.patterns.insert(name.to_owned(), said);
+    }
+
+    fn job(&mut self, mut job: Job) {
+        self.direction = None;
+        self.is_sum_of_clients = job.name == "All clients";
+        if self.is_sum_of_clients {
+            let what = "fio's sum over all clients is left out: it also adds what ran one after the other";
+            return self.run.notes.push(what.to_owned());
+        }
+        if self.has_ended {
+            self.end_of_run();
+        }
+        job.options = self.patterns.get(&job.name).cloned().unwrap_or_default();
+        self.run.jobs.push(job);
+    }
+
+    fn of_job(&mut self, line: &str) {
+        let Some(job) = self.run.jobs.last_mut() else { return };
+        if let Some((direction, figures)) = figures(line) {
+            self.direction = Some(direction);
+            self.unit = None;
+            job.directions.insert(direction, figures);
+        } else if let Some(rest) = line
+            .strip_prefix("clat percentiles (")
+            .or(line.strip_prefix("lat percentiles ("))
+        {
+            self.unit = unit(rest);
+        } else if line.contains("th=[") {
+            let (Some(direction), Some(unit)) = (self.direction, self.unit) else {
+                return;
+            };
+            if let Some(figures) = job.directions.get_mut(&direction) {
+                figures.percentiles.extend(percentiles(line, unit));
+            }
+        } else if let Some(rest) = line.strip_prefix("issued").and_then(|rest| rest.split("total=").nth(1)) {
+            let counts = rest.split_whitespace().next().unwrap_or_default();
+            for (direction, count) in Direction::ALL.iter().zip(counts.split([',', '/'])) {
+                let count = count.trim_start_matches(['r', 'w', 'd', '=']).parse::<f64>();
+                if let (Some(figures), Ok(count)) = (job.directions.get_mut(direction), count) {
+                    figures.operations = count;
+                }
+            }
+        }
+    }
+
+    fn end_of_run(&mut self) {
+        let run = std::mem::take(&mut self.run);
+        self.has_ended = false;
+        if !run.jobs.is_empty() {
+            self.run.version = run.version.clone();
+            self.runs.push(run);
+        }
+    }
+}
+
+/// `a: (groupid=0, jobs=1): err= 0: pid=25094: Fri Nov 27 22:16:38 2026`
+fn job_line(line: &str) -> Option<Job> {
+    let (name, rest) = line.split_once(": (groupid=")?;
+    let after = |key: &str| {
+        let text = rest.split(key).nth(1)?.trim_start();
+        text[..text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len())]
+            .parse::<u64>()
+            .ok()
+    };
+    let group = rest[..rest.find(|c: char| !c.is_ascii_digit())?].parse().ok()?;
+    let error = after("err=")?;
+    let name = name
+        .trim_start_matches(|c: char| c.is_whitespace() || c == '>' || c == '#')
+        .trim();
+    Some(Job {
+        name: name.to_owned(),
+        group,
+        process: after("pid="),
+        error: (error != 0).then(|| std::io::Error::from_raw_os_error(error as i32).to_string()),
+        ..Job::default()
+    })
+}
+
+/// `read : io=10240MB, bw=63317KB/s, iops=15829, runt=165607msec`, or as version 3 writes it.
+fn figures(line: &str) -> Option<(Direction, Figures)> {
+    let (word, rest) = line.split_once(':')?;
+    let direction = Direction::ALL
+        .into_iter()
+        .find(|direction| direction.name() == word.trim())?;
+    let value = |key: &str| {
+        let text = rest.split(key).nth(1)?.trim_start();
+        Some(text[..text.find([',', ' ', '(', ';']).unwrap_or(text.len())].trim())
+    };
+    let iops = value("IOPS=").or(value("iops=")).and_then(amount).unwrap_or(0.0);
+    let (bytes, milliseconds) = match (value("io="), value("runt=")) {
+        (Some(io), Some(run)) => (amount(io)?, run.trim_end_matches("msec").trim().parse().ok()?),
+        _ => {
+            let (_, of) = rest.rsplit_once('(')?;
+            let (io, run) = of.split_once('/')?;
+            (amount(io)?, run.split("msec").next()?.trim().parse().ok()?)
+        }
+    };
+    let operations = iops * milliseconds / 1e3;
+    Some((
+        direction,
+        Figures {
+            bytes,
+            operations,
+            milliseconds,
+            ..Figures::default()
+        },
+    ))
+}
+
+/// `10240MB`, `49.3MiB`, `12.6k`. fio 1 and 2 write KB for 1024 bytes, and fio 3 writes kB for 1000.
+fn amount(text: &str) -> Option<f64> {
+    let end = text
+        .find(|c: char| !c.is_ascii_digit() && c != '.')
+        .unwrap_or(text.len());
+    let number: f64 = text[..end].parse().ok()?;
+    let unit = text[end..].trim();
+    let base: f64 = if unit.contains('i') || unit.ends_with('B') && !unit.starts_with('k') {
+        1024.0
+    } else {
+        1000.0
+    };
+    let power = match unit.chars().next().map(|c| c.to_ascii_uppercase()) {
+        None | Some('B') => 0,
+        Some('K') => 1,
+        Some('M') => 2,
+        Some('G') => 3,
+        Some('T') => 4,
+        _ => return None,
+    };
+    Some(number * base.powi(power))
+}
+
+fn unit(text: &str) -> Option<f64> {
+    match text.split(')').next()? {
+        "nsec" => Some(1.0),
+        "usec" => Some(1e3),
+        "msec" => Some(1e6),
+        "sec" => Some(1e9),
+        _ => None,
+    }
+}
+
+/// `|  1.00th=[   40],  5.00th=[   42]`
+fn percentiles(line: &str, unit: f64) -> Vec<(f64, f64)> {
+    let parsed = line.split(',').filter_map(|part| {
+        let (percent, value) = part.trim().trim_start_matches('|').trim().split_once("th=[")?;
+        let value = value
+            .trim()
+            .trim_end_matches(']')
+            .trim()
+            .trim_start_matches('>')
+            .parse::<f64>()
+            .ok()?;
+        Some((percent.trim().parse().ok()?, value * unit))
+    });
+    parsed.collect()
+}

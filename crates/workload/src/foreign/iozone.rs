@@ -1,0 +1,196 @@
+//! IOzone's output: the table of automatic mode, the lines of throughput mode, the reports for Excel. Each file size,
+//! record size and number of processes is a result of its own.
+
+use super::{Foreign, Kept};
+use crate::iozone::{output, report};
+use std::collections::BTreeMap;
+use study::workload::IozoneTest;
+
+/// The names of Excel's reports.
+const REPORTS: [(&str, IozoneTest); 13] = [
+    ("writer report", IozoneTest::Write),
+    ("re-writer report", IozoneTest::Rewrite),
+    ("reader report", IozoneTest::Read),
+    ("re-reader report", IozoneTest::Reread),
+    ("random read report", IozoneTest::RandomRead),
+    ("random write report", IozoneTest::RandomWrite),
+    ("backward read report", IozoneTest::BackwardRead),
+    ("record rewrite report", IozoneTest::RecordRewrite),
+    ("stride read report", IozoneTest::StridedRead),
+    ("fwrite report", IozoneTest::Fwrite),
+    ("re-fwrite report", IozoneTest::Frewrite),
+    ("fread report", IozoneTest::Fread),
+    ("re-fread report", IozoneTest::Freread),
+];
+
+/// Results by what distinguishes them.
+type Results = Vec<(String, Vec<(IozoneTest, f64)>)>;
+
+/// Whether the text is of IOzone.
+pub(super) fn is_there(text: &str) -> bool {
+    let signs = [
+        "iozone test complete",
+        "Iozone: Performance Test of File I/O",
+        "Children see throughput for",
+    ];
+    let is_heading = |line: &str| {
+        line.split_whitespace()
+            .take(3)
+            .map(str::to_lowercase)
+            .eq(["kb", "reclen", "write"])
+    };
+    signs.iter().any(|sign| text.contains(sign))
+        || text.lines().any(is_heading)
+        || text.contains("\"Writer report\"")
+}
+
+pub(super) fn read(text: &str) -> Result<Vec<Foreign>, String> {
+    let in_other = [
+        "Output is in ops/sec",
+        "Output is in microseconds",
+        "Output is in Ops/sec",
+    ];
+    if let Some(unit) = in_other.into_iter().find(|unit| text.contains(unit)) {
+        return Err(format!(
+            "is output of IOzone in another unit (`{unit}`): run it without -O and -N"
+        ));
+    }
+    let mut notes = Vec::new();
+    let tables = output::rows(text).map_err(|what| format!("is not valid output of IOzone: {what}"))?;
+    let mut results: Results = tables
+        .into_iter()
+        .map(|row| (format!("{} {}", size(row.file_kib), size(row.record_kib)), row.figures))
+        .collect();
+    let excel = excel(text)?;
+    if results.is_empty() {
+        results = excel;
+    } else if !excel.is_empty() {
+        notes.push("the reports for Excel are left out: the table has the same figures".to_owned());
+    }
+    results.extend(throughput(text, &mut notes)?);
+    if !text.contains("iozone test complete") {
+        notes.push("it does not end with `iozone test complete`: IOzone or the file was cut off".to_owned());
+        // The last row may be the beginning of one.
+        if results.len() > 1 && results[results.len() - 1].1.len() < results[results.len() - 2].1.len() {
+            results.pop();
+            notes.push("its last row is incomplete and left out".to_owned());
+        }
+    }
+    if results.iter().all(|(_, figures)| figures.is_empty()) {
+        return Err("is output of IOzone without a figure".to_owned());
+    }
+    let version = text.lines().find(|line| line.contains("Version $Revision"));
+    let options = text
+        .lines()
+        .find_map(|line| line.trim().strip_prefix("Command line used:"));
+    let results = results.into_iter().filter(|(_, figures)| !figures.is_empty());
+    Ok(results
+        .map(|(label, figures)| foreign(label, figures, version, options, &notes))
+        .collect())
+}
+
+fn foreign(
+    label: String,
+    figures: Vec<(IozoneTest, f64)>,
+    version: Option<&str>,
+    options: Option<&str>,
+    notes: &[String],
+) -> Foreign {
+    let mut kept = Kept::default();
+    for (key, value) in [("iozone", version), ("iozone.command", options)] {
+        if let Some(value) = value {
+            kept.provenance(key, value.trim());
+        }
+    }
+    for (test, kib_per_second) in figures {
+        report(test, kib_per_second, &mut kept);
+    }
+    Foreign {
+        program: "IOzone",
+        label,
+        settings: BTreeMap::new(),
+        events: kept.with_notes(notes),
+        notes: notes.to_vec(),
+    }
+}
+
+/// `256M`, `64K`.
+fn size(kib: u64) -> String {
+    match kib {
+        0 => "0".to_owned(),
+        kib if kib.is_multiple_of(1 << 20) => format!("{}G", kib >> 20),
+        kib if kib.is_multiple_of(1 << 10) => format!("{}M", kib >> 10),
+        kib => format!("{kib}K"),
+    }
+}
+
+/// Throughput mode, which may have run with several numbers of processes.
+fn throughput(text: &str, notes: &mut Vec<String>) -> Result<Results, String> {
+    let mut results: Results = Vec::new();
+    for line in text.lines() {
+        let Some(child) =
+            output::children(line).map_err(|what| format!("is not valid output of IOzone: {what}"))?
+        else {
+            continue;
+        };
+        let Some(test) = child.test else {
+            notes.push(format!("`{}` is left out: raidlab has no such test", child.words));
+            continue;
+        };
+        let label = match child.processes {
+            1 => "1 process".to_owned(),
+            count => format!("{count} processes"),
+        };
+        let same = results
+            .iter_mut()
+            .rev()
+            .find(|(known, figures)| *known == label && figures.iter().all(|(other, _)| *other != test));
+        match same {
+            Some((_, figures)) => figures.push((test, child.kib_per_second)),
+            None => results.push((label, vec![(test, child.kib_per_second)])),
+        }
+    }
+    Ok(results)
+}
+
+/// `"Writer report"`, a line of record sizes, a line for each file size. In throughput mode the lines are
+/// `"  Initial write "  12345.6`, which repeat what was printed before.
+fn excel(text: &str) -> Result<Results, String> {
+    let mut results: Results = Vec::new();
+    let mut lines = text.lines().peekable();
+    while let Some(line) = lines.next() {
+        let title = line.trim().trim_matches('"').to_lowercase();
+        let Some((_, test)) = REPORTS.iter().find(|(name, _)| *name == title) else {
+            continue;
+        };
+        let numbers = |line: &str| -> Vec<Option<f64>> {
+            line.split_whitespace()
+                .map(|word| word.trim_matches('"').parse().ok())
+                .collect()
+        };
+        let Some(records) = lines.next().map(numbers) else {
+            break;
+        };
+        while let Some(row) = lines.next_if(|line| line.trim_start().starts_with('"') && line.trim().len() > 2) {
+            let row = numbers(row);
+            let [Some(file), figures @ ..] = &row[..] else { break };
+            // Small files have no large records, and large ones may have no small records: those are 0.
+            for (record, figure) in records.iter().zip(figures) {
+                let (Some(record), Some(figure)) = (record, figure) else {
+                    return Err(
+                        "is output of IOzone with an odd report for Excel: a value is not a number".to_owned(),
+                    );
+                };
+                if *figure <= 0.0 {
+                    continue;
+                }
+                let label = format!("{} {}", size(*file as u64), size(*record as u64));
+                match results.iter_mut().find(|(known, _)| *known == label) {
+                    Some((_, figures)) => figures.push((*test, *figure)),
+                    None => results.push((label, vec![(*test, *figure)])),
+                }
+            }
+        }
+    }
+    Ok(results)
+}
