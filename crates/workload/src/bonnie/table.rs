@@ -48,7 +48,8 @@ pub(crate) fn lines(text: &str) -> Result<Vec<Line>, String> {
                 }
                 continue;
             }
-            let head: Vec<&str> = line[..part.first].split_whitespace().collect();
+            let head = line[..part.first].trim_start_matches(['>', '#', '|']);
+            let head: Vec<&str> = head.split_whitespace().collect();
             let [machine @ .., size] = &head[..] else { continue };
             let mut one = Line::empty(version.clone(), machine.join(" "), (*size).to_owned());
             one.processes.clone_from(&processes);

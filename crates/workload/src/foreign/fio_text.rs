@@ -32,6 +32,8 @@ struct Reader {
     /// Nanoseconds of the unit of the percentiles that follow.
     unit: Option<f64>,
     has_ended: bool,
+    /// When the last job was printed.
+    printed: Option<u32>,
     is_sum_of_clients: bool,
 }
 
@@ -41,12 +43,15 @@ impl Reader {
             return self.header(name, rest);
         }
         if let Some(job) = job_line(line) {
-            return self.job(job);
+            return self.job(line, job);
         }
         if line.starts_with("Run status group") {
             self.has_ended = true;
             self.direction = None;
         } else if line.starts_with("fio-") && !line.contains(' ') {
+            if !self.run.jobs.is_empty() {
+                self.end_of_run();
+            }
             self.run.version = line.trim().to_owned();
         } else if !self.is_sum_of_clients {
             self.of_job(line);
@@ -55,7 +60,8 @@ impl Reader {
 
     /// `a: (g=0): rw=randread, bs=4K-4K/4K-4K, ioengine=libaio, iodepth=16`
     fn header(&mut self, name: &str, rest: &str) {
-        if self.has_ended {
+        // All headings of a run are before its jobs.
+        if !self.run.jobs.is_empty() {
             self.end_of_run();
         }
         let name = name.rsplit(['>', ' ']).next().unwrap_or(name);
@@ -73,16 +79,23 @@ impl Reader {
         self.patterns.insert(name.to_owned(), said);
     }
 
-    fn job(&mut self, mut job: Job) {
+    fn job(&mut self, line: &str, mut job: Job) {
         self.direction = None;
         self.is_sum_of_clients = job.name == "All clients";
         if self.is_sum_of_clients {
             let what = "fio's sum over all clients is left out: it also adds what ran one after the other";
             return self.run.notes.push(what.to_owned());
         }
-        if self.has_ended {
+        let printed = second_of_day(line);
+        if self.has_ended
+            || self
+                .printed
+                .zip(printed)
+                .is_some_and(|(before, now)| before.abs_diff(now) > PRINTING_S)
+        {
             self.end_of_run();
         }
+        self.printed = printed;
         job.options = self.patterns.get(&job.name).cloned().unwrap_or_default();
         self.run.jobs.push(job);
     }
@@ -124,6 +137,23 @@ impl Reader {
             self.runs.push(run);
         }
     }
+}
+
+/// The jobs of a run are printed together, each with the time: one that is later is of another run.
+const PRINTING_S: u32 = 2;
+
+/// The time at the end of a job's line.
+fn second_of_day(line: &str) -> Option<u32> {
+    let clock = line
+        .split_whitespace()
+        .rev()
+        .find(|word| word.matches(':').count() == 2)?;
+    let parts: Vec<u32> = clock.split(':').map(str::parse).collect::<Result<_, _>>().ok()?;
+    Some(
+        parts
+            .iter()
+            .fold(0_u32, |sum, part| sum.saturating_mul(60).saturating_add(*part)),
+    )
 }
 
 /// `a: (groupid=0, jobs=1): err= 0: pid=25094: Fri Nov 27 22:16:38 2026`

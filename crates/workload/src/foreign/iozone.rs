@@ -61,6 +61,7 @@ pub(super) fn read(text: &str) -> Result<Vec<Foreign>, String> {
         .into_iter()
         .map(|row| (format!("{} {}", size(row.file_kib), size(row.record_kib)), row.figures))
         .collect();
+    let rows = results.len();
     let excel = excel(text)?;
     if results.is_empty() {
         results = excel;
@@ -71,8 +72,8 @@ pub(super) fn read(text: &str) -> Result<Vec<Foreign>, String> {
     if !text.contains("iozone test complete") {
         notes.push("it does not end with `iozone test complete`: IOzone or the file was cut off".to_owned());
         // The last row may be the beginning of one.
-        if results.len() > 1 && results[results.len() - 1].1.len() < results[results.len() - 2].1.len() {
-            results.pop();
+        if rows > 1 && results[rows - 1].1.len() < results[rows - 2].1.len() {
+            results.remove(rows - 1);
             notes.push("its last row is incomplete and left out".to_owned());
         }
     }

@@ -276,6 +276,31 @@ All clients: (groupid=0, jobs=2): err= 0: pid=0: x
     assert!(noted(&foreign, "all clients"), "{:?}", foreign.notes);
 }
 
+/// Two runs that were quoted one after the other, without the summary between them, were added.
+#[test]
+fn issue_39_9_runs_of_a_text_without_its_summaries_are_not_added() {
+    let heading =
+        |engine: &str| format!("> t: (g=0): rw=randread, bs=4K-4K, ioengine={engine}, iodepth=64\n> fio-3.27\n");
+    let job = |pid: u32, time: &str, mib: u32| {
+        format!(
+            "> t: (groupid=0, jobs=1): err= 0: pid={pid}: Fri Jul 23 {time} 2021\n>    read: IOPS=100, BW=1MiB/s (1MB/s)({mib}MiB/10000msec)\n"
+        )
+    };
+    let found = |text: &str| -> Vec<Option<f64>> {
+        read(text)
+            .expect("runs")
+            .iter()
+            .map(|run| throughput(run, "t"))
+            .collect()
+    };
+    let (first, second) = (job(1, "06:05:15", 1000), job(2, "06:05:49", 3000));
+    let with_headings = [heading("psync"), first.clone(), heading("psync"), second.clone()].concat();
+    assert_eq!(found(&with_headings), [Some(100.0), Some(300.0)]);
+    assert_eq!(found(&[first.clone(), second].concat()), [Some(100.0), Some(300.0)]);
+    // Two processes of one run.
+    assert_eq!(found(&[first, job(2, "06:05:15", 3000)].concat()), [Some(400.0)]);
+}
+
 #[test]
 fn issue_39_10_terse_lines_are_read_by_their_version() {
     let of = |kib: u64, ms: u64| {
