@@ -1,8 +1,8 @@
 //! btrfs.
 
 use crate::{
-    BlockSizes, Checker, Compression, Filesystem, FilesystemSpec, KernelSupport, Made, Mkfs, MountSource, Mounting, Need,
-    Profile, Program, Request, Several, SeveralDevices,
+    BlockSizes, Checker, Compression, Filesystem, FilesystemSpec, KernelSupport, Made, Mkfs, MountSource, Mounting,
+    Need, Profile, Program, Request, Several, SeveralDevices,
 };
 
 static MKFS: Program = Program::new("mkfs.btrfs", "btrfs-progs");
@@ -53,10 +53,12 @@ pub const FILESYSTEM: Filesystem = Filesystem {
         package: "btrfs-progs",
         why: "makes btrfs",
     }],
-    mount_options: Some("acl autodefrag barrier clear_cache commit compress compress-force datacow datasum degraded device \
+    mount_options: Some(
+        "acl autodefrag barrier clear_cache commit compress compress-force datacow datasum degraded device \
         discard enospc_debug fatal_errors flushoncommit fragment max_inline metadata_ratio norecovery \
         ref_verify rescan_uuid_tree rescue skip_balance space_cache ssd ssd_spread subvol subvolid \
-        thread_pool treelog user_subvol_rm_allowed"),
+        thread_pool treelog user_subvol_rm_allowed",
+    ),
     ..Filesystem::PLAIN
 };
 

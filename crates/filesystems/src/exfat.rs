@@ -32,8 +32,10 @@ pub const FILESYSTEM: Filesystem = Filesystem {
         package: "exfatprogs",
         why: "makes exFAT",
     }],
-    mount_options: Some("allow_utime discard dmask errors fmask gid iocharset keep_last_dots sys_tz time_offset uid umask \
-        zero_size_dir"),
+    mount_options: Some(
+        "allow_utime discard dmask errors fmask gid iocharset keep_last_dots sys_tz time_offset uid umask \
+        zero_size_dir",
+    ),
     ..Filesystem::PLAIN
 };
 

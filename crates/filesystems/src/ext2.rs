@@ -45,14 +45,16 @@ pub const FILESYSTEM: Filesystem = Filesystem {
     signatures: SIGNATURES,
     checker: Some(CHECKER),
     needs: NEEDS,
-    mount_options: Some("abort acl auto_da_alloc barrier bh block_validity bsddf bsdgroups check commit data data_err dax \
+    mount_options: Some(
+        "abort acl auto_da_alloc barrier bh block_validity bsddf bsdgroups check commit data data_err dax \
         debug debug_want_extra_isize delalloc dioread_lock dioread_nolock discard errors fc_debug_force \
         fc_debug_max_replay grpid grpjquota grpquota i_version init_itable inlinecrypt inode_readahead_blks \
         journal journal_async_commit journal_checksum journal_dev journal_ioprio journal_path jqfmt \
         max_batch_time max_dir_size_kb mb_optimize_scan mblk_io_submit min_batch_time minixdf no_mbcache \
         no_prefetch_block_bitmaps nobh noload nombcache norecovery nouid32 oldalloc orlov \
         prefetch_block_bitmaps prjquota quota reservation resgid resuid sb stripe sysvgroups \
-        test_dummy_encryption uid32 user_xattr usrjquota usrquota warn_on_error xip"),
+        test_dummy_encryption uid32 user_xattr usrjquota usrquota warn_on_error xip",
+    ),
     ..Filesystem::PLAIN
 };
 

@@ -30,13 +30,15 @@ pub const FILESYSTEM: Filesystem = Filesystem {
         package: "f2fs-tools",
         why: "makes F2FS",
     }],
-    mount_options: Some("acl active_logs age_extent_cache alloc_mode atgc background_gc barrier checkpoint checkpoint_merge \
+    mount_options: Some(
+        "acl active_logs age_extent_cache alloc_mode atgc background_gc barrier checkpoint checkpoint_merge \
         compress_algorithm compress_cache compress_chksum compress_extension compress_log_size compress_mode \
         data_flush disable_ext_identify disable_roll_forward discard discard_unit errors extent_cache \
         fastboot fault_injection fault_type flush_merge fsync_mode gc_merge grpjquota grpquota heap \
         inline_data inline_dentry inline_xattr inline_xattr_size inlinecrypt jqfmt memory mode nat_bits \
         nocompress_extension norecovery prjjquota prjquota quota reserve_root resgid resuid \
-        test_dummy_encryption user_xattr usrjquota usrquota"),
+        test_dummy_encryption user_xattr usrjquota usrquota",
+    ),
     ..Filesystem::PLAIN
 };
 

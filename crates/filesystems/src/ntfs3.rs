@@ -32,8 +32,10 @@ pub(crate) const NTFS: Filesystem = Filesystem {
         package: "ntfs-3g",
         why: "makes NTFS and mounts it",
     }],
-    mount_options: Some("acl discard dmask fmask force gid hide_dot_files hidden iocharset nls nocase prealloc showmeta \
-        sparse sys_immutable uid umask windows_names"),
+    mount_options: Some(
+        "acl discard dmask fmask force gid hide_dot_files hidden iocharset nls nocase prealloc showmeta \
+        sparse sys_immutable uid umask windows_names",
+    ),
     ..Filesystem::PLAIN
 };
 

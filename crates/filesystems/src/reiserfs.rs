@@ -41,8 +41,10 @@ pub const FILESYSTEM: Filesystem = Filesystem {
         package: "reiserfsprogs",
         why: "makes ReiserFS",
     }],
-    mount_options: Some("acl attrs barrier block-allocator commit conv data errors expose_privroot grpjquota grpquota jdev \
-        jqfmt largeio noquota notail replayonly resize tails user_xattr usrjquota usrquota"),
+    mount_options: Some(
+        "acl attrs barrier block-allocator commit conv data errors expose_privroot grpjquota grpquota jdev \
+        jqfmt largeio noquota notail replayonly resize tails user_xattr usrjquota usrquota",
+    ),
     ..Filesystem::PLAIN
 };
 

@@ -31,8 +31,10 @@ pub const FILESYSTEM: Filesystem = Filesystem {
         package: "udftools",
         why: "makes UDF",
     }],
-    mount_options: Some("adinicb anchor bs dmode fileset gid iocharset lastblock longad mode nostrict novrs partition rootdir \
-        session shortad uid umask undelete unhide utf8 volume"),
+    mount_options: Some(
+        "adinicb anchor bs dmode fileset gid iocharset lastblock longad mode nostrict novrs partition rootdir \
+        session shortad uid umask undelete unhide utf8 volume",
+    ),
     ..Filesystem::PLAIN
 };
 

@@ -36,9 +36,11 @@ pub const FILESYSTEM: Filesystem = Filesystem {
         package: "dosfstools",
         why: "makes vfat",
     }],
-    mount_options: Some("allow_utime check codepage conv debug discard dmask dos1xfloppy dots dotsOK errors flush fmask gid \
+    mount_options: Some(
+        "allow_utime check codepage conv debug discard dmask dos1xfloppy dots dotsOK errors flush fmask gid \
         iocharset nfs nocase nonumtail quiet rodir shortname showexec sys_immutable time_offset tz uid umask \
-        uni_xlate usefree utf8"),
+        uni_xlate usefree utf8",
+    ),
     ..Filesystem::PLAIN
 };
 

@@ -51,9 +51,11 @@ pub const FILESYSTEM: Filesystem = Filesystem {
         package: "xfsprogs",
         why: "makes XFS",
     }],
-    mount_options: Some("allocsize attr2 bsdgroups dax discard filestreams gqnoenforce gquota grpid grpquota ikeep inode32 \
+    mount_options: Some(
+        "allocsize attr2 bsdgroups dax discard filestreams gqnoenforce gquota grpid grpquota ikeep inode32 \
         inode64 largeio logbsize logbufs logdev noalign noquota norecovery nouuid pqnoenforce pquota \
-        prjquota qnoenforce quota rtdev sunit swalloc swidth sysvgroups uqnoenforce uquota usrquota wsync"),
+        prjquota qnoenforce quota rtdev sunit swalloc swidth sysvgroups uqnoenforce uquota usrquota wsync",
+    ),
     ..Filesystem::PLAIN
 };
 

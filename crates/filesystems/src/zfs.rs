@@ -1,8 +1,8 @@
 //! ZFS: OpenZFS, which is not part of Linux.
 
 use crate::{
-    BlockSizes, Compression, Filesystem, FilesystemSpec, Flavour, KernelSupport, Made, Need, Pool, Program, Several,
-    SeveralDevices,
+    BlockSizes, Compression, Filesystem, FilesystemSpec, Flavour, KernelSupport, Made, Need, Pool, Program,
+    Several, SeveralDevices,
 };
 
 pub static ZPOOL: Program = Program {

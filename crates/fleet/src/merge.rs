@@ -7,6 +7,7 @@ use crate::Error;
 use crate::store_parts::{self, PartsError};
 use files::output::folder_of;
 use runner::Outlook;
+use rustix::fs::FlockOperation;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::ErrorKind;
@@ -54,7 +55,7 @@ pub fn merge(options: &MergeOptions) -> Result<Merged, Error> {
         .map_err(|error| of_target(target, error))?;
     // The kernel releases the lock however this process ends.
     let lock = File::open(new.path()).map_err(|error| of_target(target, error))?;
-    let _ = lock.try_lock();
+    let _ = try_lock(&lock);
     let file = new.path().join("merged.db");
     let mut store = Store::open(&file).map_err(|error| named(target, error))?;
     let mut summary = Merged::default();
@@ -75,6 +76,10 @@ pub fn merge(options: &MergeOptions) -> Result<Merged, Error> {
     Ok(summary)
 }
 
+fn try_lock(folder: &File) -> rustix::io::Result<()> {
+    rustix::fs::flock(folder, FlockOperation::NonBlockingLockExclusive)
+}
+
 /// Beginning of the names of folders in which stores are merged.
 const PREFIX: &str = ".raidlab-merge-";
 
@@ -92,7 +97,7 @@ fn remove_left_over(folder: &Path) {
         if is_ours
             && !is_new
             && there.is_dir()
-            && File::open(entry.path()).is_ok_and(|lock| lock.try_lock().is_ok())
+            && File::open(entry.path()).is_ok_and(|lock| try_lock(&lock).is_ok())
         {
             let _ = fs::remove_dir_all(entry.path());
         }

@@ -170,7 +170,7 @@ mod tests {
 
     fn share(ram: &str, jobs: usize, free_bytes: u64) -> MemoryShare {
         let study = format!(
-            "[disks]\ncount = 2\n[machine]\nram = \"{ram}\"\n[[stack]]\narray = {{ level = 0 }}\n\
+            "ram = \"{ram}\"\n[disks]\ncount = 2\n[[stack]]\narray = {{ level = 0 }}\n\
              [[workload]]\nname = \"w\"\nio = {{ rw = \"read\" }}\n"
         );
         let plan = study_file::read(&study, "s.toml", &study_file::Known::default()).expect("a study");

@@ -4,6 +4,7 @@ use super::{Admission, Place, Seen, TrialReport};
 use crate::error::PlaceError;
 use crate::transcript::Transcript;
 use lab::bound::DiskBound;
+use lab::carried::Programs;
 use lab::disks::Models;
 use lab::guest::{self, Config, EndedGuest, Init, LIMITS};
 use lab::job::GuestJob;
@@ -121,18 +122,7 @@ impl Place for LabPlace {
             kernel_arguments: &kernel.arguments_on(&trial.cell.machine, &self.processor_models)?,
             limits: LIMITS,
         };
-        let mut facts = vec![
-            ("kernel".to_owned(), kernel.release.clone()),
-            ("kernel.name".to_owned(), kernel.name.clone()),
-            ("kernel.source".to_owned(), kernel.source.clone()),
-        ];
-        facts.extend(trial.cell.machine.processor.iter().map(|processor| {
-            let value = format!("{}, {} cores, simulated", processor.model, processor.cores);
-            ("processor".to_owned(), value)
-        }));
-        facts
-            .extend(programs.map(|programs| (format!("{}.packages", programs.name), programs.packages.join(", "))));
-        for (key, value) in facts {
+        for (key, value) in provenance(trial, kernel, programs) {
             see(Seen::Event(Event::Provenance { key, value }));
         }
         let image = GuestFile {
@@ -178,6 +168,21 @@ impl Place for LabPlace {
             halt: None,
         })
     }
+}
+
+/// What a trial ran with, for a reader.
+fn provenance(trial: &Trial, kernel: &Kernel, programs: Option<&Programs>) -> Vec<(String, String)> {
+    let mut facts = vec![
+        ("kernel".to_owned(), kernel.release.clone()),
+        ("kernel.name".to_owned(), kernel.name.clone()),
+        ("kernel.source".to_owned(), kernel.source.clone()),
+    ];
+    facts.extend(trial.cell.machine.processor.iter().map(|processor| {
+        let value = format!("{}, {} cores, simulated", processor.model, processor.cores);
+        ("processor".to_owned(), value)
+    }));
+    facts.extend(programs.map(|programs| (format!("{}.packages", programs.name), programs.packages.join(", "))));
+    facts
 }
 
 fn trace_file(folder: &Path, trial: &Trial) -> std::io::Result<File> {

@@ -2,7 +2,7 @@
 //!
 //! `data/schema-3.db` was written by raidlab at commit 964b0d5: run 1 is a study of eight cells with a failed, an
 //! interrupted and a guarded trial (invented figures), run 2 an imported line of Bonnie++. The CSV files next to it are
-//! the exports of that version.
+//! the exports of that version, but for one thing: a guard that fails now excludes the disks' counters of that measurement as well.
 
 use std::path::PathBuf;
 use store::{RunId, Store, TrialStatus};

@@ -89,7 +89,7 @@ fn parse(printed: &str) -> Result<FioReport, String> {
     if report.jobs.is_empty() {
         return Err("it has no job".to_owned());
     }
-    let jobs = report.jobs.into_iter().map(|job| job_report(job));
+    let jobs = report.jobs.into_iter().map(job_report);
     Ok(FioReport {
         jobs: jobs.collect::<Result<_, _>>()?,
     })
