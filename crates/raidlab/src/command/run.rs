@@ -14,7 +14,7 @@ use runner::{Outlook, Place, RunOutcome, Runner};
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
-use store::{OpenRun, RunSpec, RunState, Store, StoreError};
+use store::{OpenRun, RunSpec, RunState, RunSummary, Store, StoreError};
 use study::Shard;
 use study::plan::Plan;
 use study::stack::MachineKind;
@@ -245,7 +245,12 @@ fn conclude(
         ));
         return Ok(ExitCode::from(EXIT_INTERRUPTED));
     }
-    store.finish_run(run, now_unix_s()).map_err(failed)?;
+    let finished_at_unix_s = now_unix_s();
+    store.finish_run(run, finished_at_unix_s).map_err(failed)?;
+    let summary = RunSummary {
+        finished_at_unix_s: Some(finished_at_unix_s),
+        ..run.summary.clone()
+    };
     let digest = store.digest(run.summary.id).map_err(failed)?;
     let store_option = store_option(&arguments.store);
     print(&format!(
@@ -255,7 +260,7 @@ fn conclude(
         report::clock(began.elapsed()),
     ))?;
     print("\n")?;
-    show::print_table(store, &run.summary)?;
+    show::print_table(store, &summary)?;
     note(&format!(
         "raidlab: `raidlab show{store_option}` shows this table again, \
          `raidlab report{store_option} -o report.html` writes the report"
