@@ -33,7 +33,10 @@ fn root_a_missing_tool_names_its_package() {
     let desk = Desk::new();
     let jfs = Path::new("/usr/sbin/mkfs.jfs");
     desk.write("empty", "");
-    desk.write("jfs.toml", crate::desk::SMALL.replace("\"ext4\"", "\"jfs\""));
+    desk.write(
+        "jfs.toml",
+        crate::desk::SMALL.replace("[\"ext2\", \"ext4\"]", "\"jfs\""),
+    );
     let hide = if jfs.exists() {
         "mount --bind empty /usr/sbin/mkfs.jfs"
     } else {
