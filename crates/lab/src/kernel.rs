@@ -23,9 +23,10 @@ pub use flavour::{KernelName, Parts, purpose};
 pub use source::Source;
 
 use crate::processor::Processors;
+use rustix::fs::{Mode, OFlags};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use study::stack::MachineSpec;
@@ -177,6 +178,12 @@ fn short_hash(parts: &[&[u8]]) -> String {
         hash.update(part);
     }
     hex::encode(&hash.finalize()[..6])
+}
+
+/// Opens a file under whose name others may have put a link, which is not followed, or a pipe, which is not waited for.
+fn open_itself(path: &Path, access: OFlags) -> io::Result<File> {
+    let flags = access | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    Ok(rustix::fs::open(path, flags, Mode::from_raw_mode(0o644)).map(File::from)?)
 }
 
 fn create_dir(path: &Path) -> Result<(), KernelError> {

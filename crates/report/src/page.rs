@@ -18,7 +18,7 @@ pub use plot::{Curve, Plot, plots};
 use crate::input::{Input, TrialState};
 use crate::scoreboard::Scoreboard;
 use crate::words::claims::{self, ClaimWords};
-use crate::words::figure::{RateUnit, count, nanoseconds, time};
+use crate::words::figure::{count, nanoseconds, time};
 use crate::words::power_cut::{self, PowerCuts};
 use crate::words::warnings::Warnings;
 use crate::words::{self, processor_notes, verdict};
@@ -34,7 +34,7 @@ pub fn html(input: &Input) -> String {
     let warnings = input.warnings();
     let claims = claims::claims(input, &warnings);
     let ranked = power_cut::others(&results);
-    let board = input.scoreboard();
+    let board = input.scoreboard(&results, &warnings);
     let mut page = Page {
         style: STYLE,
         contents: Vec::new(),
@@ -170,7 +170,7 @@ impl Head {
                 .into_iter()
                 .chain(warnings.run.clone())
                 .collect(),
-            verdict: verdict::sentences(input, results, board, RateUnit::MiB).join(" "),
+            verdict: verdict(input, results, board),
             unverified: words::unverified(input),
             run: format!(
                 "{}, kernel {}, {trials}",

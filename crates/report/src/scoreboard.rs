@@ -67,9 +67,14 @@ pub struct ScoreRow {
 }
 
 impl ScoreRow {
-    /// Its smallest ratio.
+    /// The score with its smallest ratio.
     pub fn worst_score(&self) -> Option<&Score> {
         self.worst.map(|column| &self.scores[column])
+    }
+
+    /// Its smallest ratio.
+    pub fn worst_ratio(&self) -> Option<f64> {
+        self.worst_score()?.ratio
     }
 
     /// Whether each of its ratios has an interval.
@@ -130,7 +135,7 @@ impl Scoreboard {
         };
         let mut rows: Vec<ScoreRow> = labels.filter(|(place, _)| is_measured(*place)).map(row).collect();
         // A stable sort: equals keep the study's order.
-        let loss = |row: &ScoreRow| row.worst_score().and_then(|score| score.ratio).unwrap_or(-1.0);
+        let loss = |row: &ScoreRow| row.worst_ratio().unwrap_or(-1.0);
         rows.sort_by(|one, other| loss(other).total_cmp(&loss(one)));
         let advice = Advice::of(&rows);
         Self {
@@ -143,8 +148,8 @@ impl Scoreboard {
 
 impl Input {
     /// All stacks against the best of each test.
-    pub fn scoreboard(&self) -> Scoreboard {
-        Scoreboard::new(self, &self.results(), &self.warnings())
+    pub fn scoreboard(&self, results: &Results, warnings: &Warnings) -> Scoreboard {
+        Scoreboard::new(self, results, warnings)
     }
 }
 

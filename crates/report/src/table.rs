@@ -52,7 +52,7 @@ const BEST: &str = "*";
 pub fn table(input: &Input, options: TableOptions) -> String {
     let results = input.results();
     let warnings = input.warnings();
-    let board = input.scoreboard();
+    let board = input.scoreboard(&results, &warnings);
     let fill = |line: &str| textwrap::fill(line, options.width.max(20));
     let mut text = vec![fill(&input.plan.title), fill(&subtitle(input))];
     let mut add = |words: String| {
@@ -231,7 +231,7 @@ fn column(input: &Input, test: &TestResults, rates: RateUnit) -> Vec<String> {
         .collect()
 }
 
-pub(crate) fn plain_table(colour: bool) -> Table {
+pub(super) fn plain_table(colour: bool) -> Table {
     let mut table = Table::new();
     table.load_style(STYLE);
     if colour {

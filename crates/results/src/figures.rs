@@ -15,6 +15,7 @@ pub fn as_json(input: &Input) -> Value {
         .as_ref()
         .map(|part| json!({ "all_stacks": part.all_stacks, "only": part.only }));
     let warnings = input.warnings();
+    let board = input.scoreboard(&results, &warnings);
     let workload = |workload: &stats::WorkloadResults| {
         let tests = workload.tests.iter().chain(&workload.counts);
         json!({
@@ -39,8 +40,8 @@ pub fn as_json(input: &Input) -> Value {
         "digest_sha256": input.run.digest_sha256,
         "finished": input.run.finished_at_unix_s.is_some(),
         "part": part,
-        "verdict": report::verdict(input),
-        "scoreboard": scoreboard(&input.scoreboard()),
+        "verdict": report::verdict(input, &results, &board),
+        "scoreboard": scoreboard(&board),
         "claims": claims::as_json(&input.plan, &input.samples, &warnings),
         "tables": tables(input, &warnings),
         "workloads": results.workloads.iter().map(workload).collect::<Value>(),

@@ -18,7 +18,7 @@ use workload::foreign::{self, Foreign};
 
 /// json+ output of many jobs can be tens of MiB.
 const BYTES_MAX: u64 = 64 << 20;
-/// Of all files: their texts are stored with the run.
+/// Limit of all files together: their texts are stored with the run.
 const ALL_BYTES_MAX: usize = 128 << 20;
 
 /// Template for a plan about which nothing is known: each result becomes a cell.

@@ -37,7 +37,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use study::act::{Act, ActKind, CORRUPTIONS, Due};
-use study::event::Event;
+use study::event::{Event, Guard};
 use study::phase::Phases;
 use study::stack::StackSpec;
 use tools::{Tool, Tools};
@@ -290,7 +290,7 @@ impl Run {
                 true => act.to_string(),
                 false => format!("{act}: {note}"),
             };
-            self.observer.guard("act", None, true, detail);
+            self.observer.guard(Guard::ACT, None, true, detail);
             return;
         }
         self.observer.too_late();
@@ -300,7 +300,7 @@ impl Run {
             _ => None,
         };
         for test in self.tests.iter().map(String::as_str).chain(own) {
-            self.observer.guard("act", Some(test), false, detail.clone());
+            self.observer.guard(Guard::ACT, Some(test), false, detail.clone());
         }
     }
 

@@ -9,6 +9,7 @@ use std::cell::Ref;
 use std::collections::{HashMap, HashSet};
 use study::event::{Course, Failure, Guard, Latency, Sample, ToolCall};
 use study::plan::{Cell, Plan};
+use study::stack::MachineKind;
 use study::workload::GuardReach;
 use study::{CellId, Measured, Measurement, ProvenanceEntry, Recorded, Shard, StepEntry, TestId, TrialKey};
 
@@ -261,10 +262,9 @@ impl Store {
         let cells = self.cells(part.run)?;
         let measured = entries.into_iter().map(|(trial, entry)| {
             let reach = cells.get(&trial.cell).map_or(GuardReach::Test, |cell| cell.guard_reach);
-            let covers = |guarded: &TestId| reach.covers(guarded, test(&entry));
             let guards = failed.get(&trial).into_iter().flatten();
             let mut failed_guards: Vec<String> = guards
-                .filter(|guard| guard.test.as_ref().is_none_or(covers))
+                .filter(|guard| reach.covers(guard, test(&entry)))
                 .map(|guard| guard.name.clone())
                 .collect();
             failed_guards.dedup();
@@ -308,7 +308,11 @@ impl Store {
         if !is_known {
             let cells = self.plan(run)?.cells.into_iter().enumerate();
             let of_plan = |(place, cell): (usize, Cell)| {
-                let guard_reach = cell.workload.work.guard_reach();
+                let guard_reach = match cell.machine.kind {
+                    // Earlier versions stored imported results of any program as an `io` job.
+                    MachineKind::Foreign => GuardReach::Test,
+                    _ => cell.workload.work.guard_reach(),
+                };
                 (cell.id, CellOfPlan { place, guard_reach })
             };
             let cells = cells.map(of_plan).collect();

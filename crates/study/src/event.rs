@@ -150,6 +150,12 @@ pub struct Guard {
     pub detail: String,
 }
 
+impl Guard {
+    /// Name of the guard of acts on the array: each test of a workload with acts has its own, whether what the test
+    /// measures was there before the workload had ended.
+    pub const ACT: &str = "act";
+}
+
 /// A call of an external program, in full.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolCall {

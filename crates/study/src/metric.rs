@@ -26,6 +26,9 @@ impl Better {
     }
 }
 
+/// Bytes of a MiB, as in [`Unit::Mebibytes`].
+pub const MEBIBYTE: f64 = (1 << 20) as f64;
+
 /// Unit of a sample's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Unit {

@@ -23,6 +23,7 @@ pub use power_cut::{POWER_CUT_TESTS, PowerCutSpec, Survivors};
 pub use server::{ServerSpec, ServerTest};
 pub use tree::{NamedCollection, SizeSpec, TreeSpec, TreeTest};
 
+use crate::event::Guard;
 use crate::test_id::TestId;
 use serde::{Deserialize, Serialize};
 
@@ -81,7 +82,7 @@ pub trait WorkSpec {
     fn describe(&self) -> String;
 }
 
-/// Which figures a failed guard of a test excludes.
+/// Which figures a failed guard of a test excludes. A guard of acts excludes those of its own test alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GuardReach {
     /// All of the trial: its tests are parts of one measurement.
@@ -91,12 +92,12 @@ pub enum GuardReach {
 }
 
 impl GuardReach {
-    /// Whether figures of `of` are derived from what a guard of `guarded` judges.
-    pub fn covers(self, guarded: &TestId, of: &TestId) -> bool {
-        match self {
-            Self::Trial => true,
-            Self::Test => guarded.name() == of.name(),
-        }
+    /// Whether figures of `of` are derived from what a guard judges.
+    pub fn covers(self, guard: &Guard, of: &TestId) -> bool {
+        guard.test.as_ref().is_none_or(|guarded| {
+            let is_of_whole_trial = self == Self::Trial && guard.name != Guard::ACT;
+            is_of_whole_trial || guarded.name() == of.name()
+        })
     }
 }
 

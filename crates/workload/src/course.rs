@@ -6,8 +6,7 @@
 //! compared, and a difference counts only if it clearly exceeds the scatter.
 
 use std::time::Duration;
-
-pub(crate) const MEBIBYTE: f64 = (1 << 20) as f64;
+use study::metric::MEBIBYTE;
 
 /// Maximum number of intervals; when they are used up, pairs are merged.
 const INTERVALS_MAX: usize = 32;

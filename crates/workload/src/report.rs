@@ -1,12 +1,12 @@
 //! Samples and guards, built in the same way by every engine.
 
-use crate::course::{self, MEBIBYTE};
+use crate::course;
 use crate::cpu::CpuTime;
 use crate::host::{DeviceCounters, Host};
 use crate::latency::{LatencyHistogram, Stopwatch, latency};
 use std::time::Duration;
 use study::event::{Course, Event, Guard, Sample};
-use study::metric::Metric;
+use study::metric::{MEBIBYTE, Metric};
 
 /// Percentage of a test's bytes that must pass the member disks. It is below 100 because a filesystem may keep some
 /// blocks in memory, such as file tails pinned by its journal.
@@ -34,6 +34,13 @@ pub(crate) struct Reporter<'a> {
     pub(crate) test: &'a str,
 }
 
+/// The percentiles of latencies that are figures of their own, as quantiles.
+pub(crate) const PERCENTILES: [(Metric, f64); 3] = [
+    (Metric::LatencyP50, 0.5),
+    (Metric::LatencyP99, 0.99),
+    (Metric::LatencyP999, 0.999),
+];
+
 impl Reporter<'_> {
     /// Reports a value in the unit of the metric.
     pub(crate) fn sample(&mut self, metric: Metric, value: f64) {
@@ -51,6 +58,16 @@ impl Reporter<'_> {
     /// A metric in seconds.
     pub(crate) fn seconds(&mut self, metric: Metric, duration: Duration) {
         self.sample(metric, duration.as_secs_f64());
+    }
+
+    /// [`PERCENTILES`]; none without requests.
+    pub(crate) fn percentiles(&mut self, histogram: &LatencyHistogram) {
+        if histogram.is_empty() {
+            return;
+        }
+        for (metric, quantile) in PERCENTILES {
+            self.sample(metric, histogram.value_at_quantile(quantile) as f64 / 1e6);
+        }
     }
 
     pub(crate) fn latencies(&mut self, watch: &Stopwatch) {

@@ -194,15 +194,7 @@ fn report(
     };
     reporter.sample(metric, operations as f64 / duration.as_secs_f64());
     reporter.seconds(Metric::Duration, duration);
-    for (metric, quantile) in [
-        (Metric::LatencyP50, 0.5),
-        (Metric::LatencyP99, 0.99),
-        (Metric::LatencyP999, 0.999),
-    ] {
-        if !done.operations.is_empty() {
-            reporter.sample(metric, done.operations.value_at_quantile(quantile) as f64 / 1e6);
-        }
-    }
+    reporter.percentiles(&done.operations);
     reporter.cpu(cpu);
     reporter.device_work(moved);
     reporter.judge_stack();

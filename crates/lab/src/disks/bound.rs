@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 use study::TestId;
 use study::event::{Guard, Sample};
-use study::metric::Metric;
+use study::metric::{MEBIBYTE, Metric};
 use study::plan::Trial;
 use study::stack::{DATA, DiskGroup};
 use study::workload::{IoJob, Work};
@@ -20,8 +20,6 @@ pub const GUARD: &str = "disk-bound";
 
 /// Allowed excess over the disks' rate: the last data of a test may still be in a buffer.
 const ALLOWANCE: f64 = 1.05;
-
-const MEBIBYTE: f64 = (1 << 20) as f64;
 
 /// Bounds of throughput in MiB/s, without copies and parity.
 #[derive(Clone, Debug, PartialEq)]

@@ -8,11 +8,10 @@ use disksim::show::show;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 use study::event::{Event, Guard, Sample};
-use study::metric::Metric;
+use study::metric::{MEBIBYTE, Metric};
 use study::plan::Trial;
 use study::stack::{DATA, DiskGroup};
 
-const MEBIBYTE: f64 = (1 << 20) as f64;
 const HOUR_S: f64 = 3600.0;
 
 /// Adds to the events of a guest.

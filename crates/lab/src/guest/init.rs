@@ -11,7 +11,7 @@
 use super::{StartError, starting};
 use crate::protocol::{HEAP_BYTES, LOADER_ADDRESS};
 use elf::ElfStream;
-use elf::abi::{ET_DYN, PT_GNU_RELRO, PT_INTERP, PT_LOAD, PT_PHDR};
+use elf::abi::{ET_DYN, PF_W, PT_GNU_RELRO, PT_INTERP, PT_LOAD, PT_PHDR, SHF_ALLOC};
 use elf::endian::LittleEndian;
 use elf::segment::ProgramHeader;
 use rustix::fs::{MemfdFlags, SealFlags};
@@ -31,8 +31,10 @@ const MEMORY_ADDRESS: u64 = 0x10_0000_0000;
 /// Bytes at the end of that memory that are reserved for the stack.
 const STACK_BYTES: u64 = 8 << 20;
 
+const PAGE_BYTES: u64 = 4096;
+
 /// Bytes at the start of that memory for the loader's parameters: four words.
-const START_BYTES: u64 = 4096;
+const START_BYTES: u64 = PAGE_BYTES;
 
 /// Memory of a guest in addition to its machine's RAM: used before any work is done.
 pub(super) const RESERVED_BYTES: u64 = MEMORY_BYTES + HEAP_BYTES;
@@ -99,15 +101,17 @@ fn image(program: &Path) -> io::Result<OwnedFd> {
     }
     let loads: Vec<&ProgramHeader> = segments.iter().filter(|segment| segment.p_type == PT_LOAD).collect();
     let end = |segment: &ProgramHeader| segment.p_vaddr.checked_add(segment.p_memsz);
-    let align = loads
+    let align = elf
+        .section_headers()
         .iter()
-        .map(|load| load.p_align)
-        .max()
-        .unwrap_or(0)
-        .max(START_BYTES);
-    let base = START_BYTES.next_multiple_of(align);
+        .filter(|section| section.sh_flags & u64::from(SHF_ALLOC) != 0);
+    // Without sections (a stripped program has them) nothing is known of what they need.
+    let align = align.map(|section| section.sh_addralign).max().unwrap_or(PAGE_BYTES);
+    let data = loads.iter().filter(|load| load.p_flags & PF_W != 0);
+    let data_end = data.filter_map(|load| end(load)).max().unwrap_or(0);
+    let base = base(data_end, align);
     let bytes = loads.iter().try_fold(0, |most, load| Some(end(load)?.max(most)));
-    let bytes = bytes.and_then(|bytes| bytes.checked_add(base)?.checked_next_multiple_of(4096));
+    let bytes = bytes.and_then(|bytes| bytes.checked_add(base)?.checked_next_multiple_of(PAGE_BYTES));
     let Some(bytes) = bytes.filter(|bytes| *bytes <= MEMORY_BYTES - STACK_BYTES) else {
         return Err(invalid("larger than the memory that guests reserve for their init"));
     };
@@ -145,6 +149,18 @@ fn image(program: &Path) -> io::Result<OwnedFd> {
         SealFlags::SHRINK | SealFlags::GROW | SealFlags::WRITE | SealFlags::SEAL,
     )?;
     Ok(image.into())
+}
+
+/// Where a program is loaded in its memory.
+///
+/// Its data always end near the start of a page. Before there is a heap, glibc takes what it needs (a copy of
+/// GLIBC_TUNABLES) from the rest of the last page, and calls mmap(2) if that is too small: one page more of the guest's memory
+/// would be in use, or not, depending on the length of the program's data.
+fn base(data_end: u64, align: u64) -> u64 {
+    let align = align.max(64);
+    let mut bases = (0..=PAGE_BYTES / align).map(|step| START_BYTES.next_multiple_of(align) + step * align);
+    let fits = |base: &u64| (1..PAGE_BYTES / 8).contains(&((base + data_end) % PAGE_BYTES));
+    bases.find(fits).unwrap_or(START_BYTES.next_multiple_of(align))
 }
 
 /// The name by which the kernel starts the init (`0008-init-by-number.patch`; in a guest's own root a file).
@@ -282,6 +298,19 @@ mod tests {
         // There is no /dev/raidlab here: the loader exits with the status for that.
         let status = Command::new(path).status().expect("it is executed");
         assert_eq!(status.code(), Some(1));
+    }
+
+    #[test]
+    fn the_data_of_a_program_of_any_length_end_at_the_start_of_a_page() {
+        for data_end in 0x0065_bfe8..0x0065_d000 {
+            for align in [1, 64, 128, 256] {
+                let base = base(data_end, align);
+                assert_eq!(base % align, 0);
+                let used = (base + data_end) % PAGE_BYTES;
+                assert!((1..512).contains(&used), "{data_end:#x}, {align}: {used}");
+            }
+            assert_eq!(base(data_end, PAGE_BYTES) % PAGE_BYTES, 0);
+        }
     }
 
     #[test]

@@ -5,11 +5,11 @@ use super::build_step::BuildProgress;
 use super::compile;
 use super::{
     BCACHEFS, DEFAULT_VERSION, Flavour, Kernel, KernelError, KernelName, Parts, Recipe, Source, bcachefs,
-    create_dir, debian, embedded, io_error, kept, source, tree, zfs,
+    create_dir, debian, embedded, io_error, kept, open_itself, source, tree, zfs,
 };
 use crate::protocol::carried::Programs;
 use etcetera::base_strategy::{BaseStrategy, Xdg};
-use rustix::fs::{FlockOperation, Mode, OFlags};
+use rustix::fs::{FlockOperation, OFlags};
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{Read, Seek, Write};
@@ -268,10 +268,8 @@ impl Cache {
     fn lock(&self, progress: &mut dyn FnMut(BuildProgress)) -> Result<File, KernelError> {
         create_dir(&self.folder)?;
         let path = self.folder.join("lock");
-        // Under this name may be a pipe, which would be waited for, or a link to a file of others.
-        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let lock = rustix::fs::open(&path, flags, Mode::from_raw_mode(0o644)).map(File::from);
-        let mut lock = lock.map_err(|error| io_error("cannot create", &path)(error.into()))?;
+        let lock = open_itself(&path, OFlags::WRONLY | OFlags::CREATE);
+        let mut lock = lock.map_err(io_error("cannot create", &path))?;
         if rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
             progress(BuildProgress::Waiting { pid: holder(&path) });
             rustix::fs::flock(&lock, FlockOperation::LockExclusive)
@@ -301,8 +299,7 @@ impl Cache {
 
 /// The process that wrote its number into the lock file.
 fn holder(lock: &Path) -> Option<u32> {
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let file = rustix::fs::open(lock, flags, Mode::empty()).map(File::from).ok()?;
+    let file = open_itself(lock, OFlags::RDONLY).ok()?;
     let mut said = String::new();
     file.take(PID_BYTES_MAX).read_to_string(&mut said).ok()?;
     said.trim().parse().ok()
@@ -367,7 +364,14 @@ mod tests {
         drop(cache.lock(&mut |_| ()).expect("a new file"));
         drop(cache.lock(&mut |_| ()).expect("the same file"));
         std::fs::remove_file(&lock).expect("it is there");
-        rustix::fs::mknodat(rustix::fs::CWD, &lock, rustix::fs::FileType::Fifo, Mode::RWXU, 0).expect("a pipe");
+        rustix::fs::mknodat(
+            rustix::fs::CWD,
+            &lock,
+            rustix::fs::FileType::Fifo,
+            rustix::fs::Mode::RWXU,
+            0,
+        )
+        .expect("a pipe");
         cache.lock(&mut |_| ()).expect_err("a pipe");
         std::fs::remove_file(&lock).expect("it is there");
         let other = cache.folder().join("other");

@@ -5,8 +5,8 @@
 
 use super::build_step::{BuildProgress, run_logged};
 use super::source::{Origin, Source};
-use super::{KernelError, Parts, Recipe, create_dir, embedded, io_error, short_hash};
-use rustix::fs::{Mode, OFlags};
+use super::{KernelError, Parts, Recipe, create_dir, embedded, io_error, open_itself, short_hash};
+use rustix::fs::OFlags;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::os::unix::fs::symlink;
@@ -266,8 +266,7 @@ fn differs(source: &Path, target: &Path) -> bool {
 
 fn copy_with_date(source: &Path, target: &Path) -> io::Result<()> {
     // It may have become a link or a pipe since its folder was read.
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let mut from = File::from(rustix::fs::open(source, flags, Mode::empty())?);
+    let mut from = open_itself(source, OFlags::RDONLY)?;
     let there = from.metadata()?;
     if !there.is_file() {
         return Err(io::Error::other("the source is no longer a file"));
@@ -341,7 +340,14 @@ mod tests {
     fn a_pipe_in_a_tree_is_skipped() {
         let (from, to) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let pipe = from.path().join("pipe");
-        rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, Mode::RUSR, 0).unwrap();
+        rustix::fs::mknodat(
+            rustix::fs::CWD,
+            &pipe,
+            rustix::fs::FileType::Fifo,
+            rustix::fs::Mode::RUSR,
+            0,
+        )
+        .unwrap();
         fs::write(from.path().join("file"), "text").unwrap();
         copy_changed(from.path(), to.path()).unwrap();
         assert!(to.path().join("file").exists() && !to.path().join("pipe").exists());

@@ -5,12 +5,12 @@ use disksim::request::SECTOR_BYTES;
 use lab::disks::Models;
 use std::time::Duration;
 use study::act::{Act, ActKind, Due};
+use study::metric::MEBIBYTE;
 use study::plan::Cell;
 use study::stack::{Bitmap, DATA, Keeper};
 use study::workload::Work;
 use study_file::describe_size;
 
-const MEBIBYTE: f64 = (1 << 20) as f64;
 /// md's default `sync_speed_max`, KiB/s, and `sync_speed_min`, to which it slows down next to other requests.
 const SPEED_MAX_KIB_S: u32 = 200_000;
 const SPEED_MIN_KIB_S: u32 = 1_000;

@@ -192,7 +192,7 @@ fn random_writes_that_memory_makes_stripes_of_read_nothing() {
     let json = run(&laboratory, &study(&format!("{ONE_DISK}\ncount = 3"), stack, &jobs));
     let (passed, detail) = guard(&json, "read-modify-write", "buffered", Some("randwrite"));
     assert!(
-        !passed && detail.contains("parts of a stripe of 1048576 bytes") && detail.contains("`fits_memory"),
+        !passed && detail.contains("part of a stripe of 1048576 bytes") && detail.contains("`fits_memory"),
         "{detail}"
     );
     assert!(guard(&json, "read-modify-write", "direct", Some("randwrite")).0);

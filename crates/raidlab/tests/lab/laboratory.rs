@@ -114,6 +114,18 @@ impl Laboratory {
 
     /// Runs the existing study with only these options.
     pub fn run_as_told(&self, options: &[&str]) -> Results {
+        let results = self.results_of(options);
+        results.must_be_honest();
+        results
+    }
+
+    /// Runs a study some guards of which fail.
+    pub fn run_with_failed_guards(&self, study: &str) -> Results {
+        self.study(study);
+        self.results_of(&[])
+    }
+
+    fn results_of(&self, options: &[&str]) -> Results {
         succeeded(&mut self.raidlab(&[&["run", "study.toml"], options].concat()));
         let store = options
             .windows(2)
@@ -121,9 +133,7 @@ impl Laboratory {
             .map_or("raidlab.db", |pair| pair[1]);
         let exported = succeeded(&mut self.raidlab(&["export", "--format", "json", "--store", store]));
         let json = serde_json::from_str(&exported).expect("an export is JSON");
-        let results = Results { json };
-        results.must_be_honest();
-        results
+        Results { json }
     }
 
     /// The programs in the dry run of the study, by cell.

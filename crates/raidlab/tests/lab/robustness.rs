@@ -206,11 +206,13 @@ impl Victim {
 /// The init needs more memory than the guest has.
 #[test]
 fn a_guest_without_memory_says_so() {
-    let trial = trials(
-        "ram = \"64M\"\n[disks]\nmodel = \"wd-500gb-2007\"\n[[stack]]\nfs = { type = \"raw\" }\n\
+    let mut trial = trials(
+        "ram = \"1G\"\n[disks]\nmodel = \"wd-500gb-2007\"\n[[stack]]\nfs = { type = \"raw\" }\n\
          [[workload]]\nname = \"huge\"\nio = { rw = \"read\", bs = \"512M\", size = \"512M\", direct = true }\n",
     )
     .remove(0);
+    // A study that asks for this is refused.
+    trial.cell.machine.ram_bytes = 64 << 20;
     let job = GuestJob::Trial(Box::new(trial.clone()));
     let Some(guest) = Guest::for_job(&job, &trial) else {
         return;

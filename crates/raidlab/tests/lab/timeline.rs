@@ -108,7 +108,7 @@ fn a_late_act_does_not_void_what_was_measured_before_it() {
     let io = "{ rw = \"randread\", bs = \"4K\", size = \"16M\", direct = true, rate_iops = 20, runtime = \"6s\" }";
     // 64 s, of which 3 are left.
     let array = "{ level = 1, size = \"64M\", bitmap = \"none\", sync_speed_max = 1024 }";
-    let results = laboratory.run(&study(2, array, io, &acts));
+    let results = laboratory.run_with_failed_guards(&study(2, array, io, &acts));
     let excluded = |test: &str| results.is_excluded("work", test);
     for test in ["healthy", "degraded", "rebuilding"] {
         assert!(!excluded(test), "{test}");

@@ -4,14 +4,13 @@ use crate::chart::scale::Scale;
 use crate::words::figure::{nanoseconds, number};
 use serde::Serialize;
 use study::event::Course;
+use study::metric::MEBIBYTE;
 
 /// Fewer intervals show nothing.
 const INTERVALS_MIN: usize = 4;
 
 /// The narrowest track, on a phone.
 const TRACK_PX: f64 = 140.0;
-
-const MEBIBYTE: f64 = (1 << 20) as f64;
 
 /// One test.
 #[derive(Debug, Serialize)]

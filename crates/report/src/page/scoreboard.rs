@@ -1,10 +1,9 @@
 //! The first screen: the scoreboard, and what there is to choose from.
 
 use crate::scoreboard::{Column, Score, ScoreRow, Scoreboard};
+use crate::words;
 use crate::words::figure::RateUnit;
-use crate::words::scoreboard::{
-    choices, facts_that_are_shared, facts_that_differ, figures, percent, ratio, test_name,
-};
+use crate::words::scoreboard::{choices, facts_that_are_shared, facts_that_differ, figures, ratio, test_name};
 use serde::Serialize;
 
 /// More rows are folded.
@@ -58,10 +57,7 @@ pub(super) fn board(board: &Scoreboard) -> Board {
     let row = |(place, row): (usize, &ScoreRow)| Row {
         stack: row.stack.clone(),
         is_leader: leaders.contains(&place),
-        worst: row
-            .worst_score()
-            .and_then(|score| score.ratio)
-            .map_or_else(|| "–".to_owned(), percent),
+        worst: words::scoreboard::worst(row),
         cells: row
             .scores
             .iter()

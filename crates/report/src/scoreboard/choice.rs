@@ -57,8 +57,7 @@ impl Advice {
             others: others(rows, &safe, &leaders),
             leaders,
         };
-        let smallest = rows[first].worst_score().and_then(|score| score.ratio);
-        match smallest.is_some_and(|ratio| ratio >= GOOD_MIN) {
+        match rows[first].worst_ratio().is_some_and(|ratio| ratio >= GOOD_MIN) {
             true => Self::Build(choice),
             false => Self::NoneGood(choice),
         }

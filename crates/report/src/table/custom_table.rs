@@ -1,8 +1,8 @@
 //! The study's custom tables, for the terminal.
 
-use super::{STYLE, TableOptions, right};
+use super::{TableOptions, plain_table, right};
 use crate::words::custom_table::{CustomColumn, CustomTable};
-use comfy_table::{Cell, Color, Table};
+use comfy_table::{Cell, Color};
 
 /// Title, and as many tables one below the other as the width requires.
 pub(super) fn text(table: &CustomTable, simulated: bool, options: TableOptions) -> String {
@@ -87,13 +87,7 @@ fn columns(column: &CustomColumn, mark: &str) -> Vec<Vec<String>> {
 }
 
 fn one(names: &[Vec<String>], groups: &[Vec<Vec<String>>], columns: &[CustomColumn], colour: bool) -> String {
-    let mut table = Table::new();
-    table.load_style(STYLE);
-    if colour {
-        table.enforce_styling()
-    } else {
-        table.force_no_tty()
-    };
+    let mut table = plain_table(colour);
     let figures = || groups.iter().flatten();
     let headings = names.iter().map(|column| Cell::new(&column[0]));
     table.set_header(headings.chain(figures().map(|column| right(column[0].clone()))));

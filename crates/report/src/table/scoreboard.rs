@@ -2,8 +2,9 @@
 
 use super::{BEST, BLANKS, TableOptions, plain_table, right};
 use crate::scoreboard::{Column, ScoreRow, Scoreboard};
+use crate::words;
 use crate::words::figure::number;
-use crate::words::scoreboard::{facts_that_differ, percent, ratio};
+use crate::words::scoreboard::{facts_that_differ, ratio};
 use comfy_table::{Attribute, Cell, Color};
 
 /// Follows a ratio of which samples were excluded, or that there are reasons to doubt.
@@ -61,13 +62,8 @@ fn width(cells: &[String]) -> usize {
 
 /// The smallest ratio of each stack.
 fn worst(board: &Scoreboard) -> Vec<String> {
-    let cell = |row: &ScoreRow| {
-        let ratio = row.worst_score().and_then(|score| score.ratio);
-        ratio.map_or_else(|| "–".to_owned(), percent)
-    };
-    std::iter::once("worst".to_owned())
-        .chain(board.rows.iter().map(cell))
-        .collect()
+    let cells = board.rows.iter().map(words::scoreboard::worst);
+    std::iter::once("worst".to_owned()).chain(cells).collect()
 }
 
 fn column(board: &Scoreboard, place: usize) -> Vec<String> {

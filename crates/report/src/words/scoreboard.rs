@@ -71,8 +71,8 @@ pub(crate) fn sentence(input: &Input, board: &Scoreboard, rates: RateUnit) -> St
 }
 
 fn none_good(board: &Scoreboard, choice: &Choice) -> String {
-    let smallest = choice.leaders.first().and_then(|&row| board.rows[row].worst_score());
-    let reached = smallest.and_then(|score| score.ratio).map_or_else(String::new, percent);
+    let smallest = choice.leaders.first().and_then(|&row| board.rows[row].worst_ratio());
+    let reached = smallest.map_or_else(String::new, percent);
     format!(
         "No stack is good in every test: each falls to {reached} of the best or less in one of them. Choose by the test that \
          matters."
@@ -93,7 +93,7 @@ fn build(board: &Scoreboard, choice: &Choice, rates: RateUnit) -> String {
             let names: Vec<&str> = several.iter().map(|row| row.stack.as_str()).collect();
             let reached: Vec<String> = several
                 .iter()
-                .filter_map(|row| Some(percent(row.worst_score()?.ratio?)))
+                .filter_map(|row| row.worst_ratio().map(percent))
                 .collect();
             let reached: Vec<&str> = reached.iter().map(String::as_str).collect();
             format!(
@@ -177,10 +177,7 @@ fn protection(board: &Scoreboard, row: &ScoreRow, choice: &Choice) -> String {
         Some(other) => format!(
             " It survives no failed disk; {} does, and reaches {} or more.",
             other.stack,
-            other
-                .worst_score()
-                .and_then(|score| score.ratio)
-                .map_or_else(String::new, percent)
+            other.worst_ratio().map_or_else(String::new, percent)
         ),
         None => String::new(),
     }
@@ -218,6 +215,11 @@ fn choice_words(board: &Scoreboard, row: &ScoreRow, rates: RateUnit) -> String {
     let parts = [worst, Some(layout(row)), Some(row.power_cut.clone())];
     let parts: Vec<String> = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
     format!("{}: {}", row.stack, parts.join("; "))
+}
+
+/// `59 %`; a dash if a test has no figure.
+pub(crate) fn worst(row: &ScoreRow) -> String {
+    row.worst_ratio().map_or_else(|| "–".to_owned(), percent)
 }
 
 /// `3 of 4 disks usable, survives 1 failed disk`; empty if it is unknown.

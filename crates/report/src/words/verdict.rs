@@ -22,7 +22,6 @@ pub(crate) fn sentences(input: &Input, results: &Results, board: &Scoreboard, ra
 }
 
 /// The verdict as one text, for exported figures.
-pub fn verdict(input: &Input) -> String {
-    let results = input.results();
-    sentences(input, &results, &input.scoreboard(), RateUnit::MiB).join(" ")
+pub fn verdict(input: &Input, results: &Results, board: &Scoreboard) -> String {
+    sentences(input, results, board, RateUnit::MiB).join(" ")
 }

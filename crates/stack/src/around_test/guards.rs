@@ -86,7 +86,7 @@ fn background(
     if let Some(work) = pool_work(stack, context)? {
         return Ok(Some(work));
     }
-    if !spec.filesystem.lazy_init && start_up::is_under_way()? {
+    if !spec.filesystem.lazy_init && start_up::is_under_way(context.access.executor)? {
         return Ok(Some(
             "ext4 was initialising inode tables at the end of the test: write `lazy_init = false`, and on a host have \
                 no other new ext4 mounted"

@@ -2,7 +2,7 @@
 
 use crate::machine::context::Context;
 use crate::machine::error::Cause;
-use std::fs;
+use crate::machine::executor::Executor;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -20,8 +20,8 @@ const BETWEEN_LOOKS: (Duration, Duration) = (Duration::from_millis(100), Duratio
 pub(crate) fn wait(context: &mut Context<'_>) -> Result<(), Cause> {
     let began = Instant::now();
     let (mut pause, longest) = BETWEEN_LOOKS;
-    if let Some(thread) = find(EXT4_THREAD)? {
-        while is_named(&thread, EXT4_THREAD) {
+    if let Some(thread) = find(EXT4_THREAD, context.access.executor)? {
+        while is_named(&thread, EXT4_THREAD, context.access.executor) {
             if began.elapsed() > AT_MOST {
                 let words = format!("{EXT4_THREAD} still running {} s after mounting", AT_MOST.as_secs());
                 context.provenance("mount.start_up", words);
@@ -37,32 +37,33 @@ pub(crate) fn wait(context: &mut Context<'_>) -> Result<(), Cause> {
 }
 
 /// Whether it is running for any filesystem of this machine.
-pub(crate) fn is_under_way() -> Result<bool, Cause> {
-    find(EXT4_THREAD).map(|thread| thread.is_some())
+pub(crate) fn is_under_way(executor: &mut dyn Executor) -> Result<bool, Cause> {
+    find(EXT4_THREAD, executor).map(|thread| thread.is_some())
 }
 
 /// The folder of a process with this name in /proc.
-fn find(name: &str) -> Result<Option<PathBuf>, Cause> {
-    let processes = fs::read_dir("/proc").map_err(Cause::system("read /proc"))?;
-    Ok(processes
-        .filter_map(Result::ok)
-        .map(|process| process.path())
-        .find(|process| is_named(process, name)))
+fn find(name: &str, executor: &mut dyn Executor) -> Result<Option<PathBuf>, Cause> {
+    let processes = executor.entries(Path::new("/proc"))?;
+    Ok(processes.into_iter().find(|process| is_named(process, name, executor)))
 }
 
-fn is_named(process: &Path, name: &str) -> bool {
+fn is_named(process: &Path, name: &str, executor: &mut dyn Executor) -> bool {
     // A process that has exited has no name any more.
-    fs::read_to_string(process.join("comm")).is_ok_and(|found| found.trim_end() == name)
+    executor.read(&process.join("comm")).is_ok_and(|found| found == name)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::machine::executor::System;
+    use tools::Tools;
 
     #[test]
     fn threads_are_known_by_their_names() {
-        let own = fs::read_to_string("/proc/self/comm").expect("/proc is there");
-        assert!(find(own.trim_end()).expect("/proc is there").is_some());
-        assert_eq!(find("no such thread").expect("/proc is there"), None);
+        let mut tools = Tools::find(&[]).expect("none is missing");
+        let executor = &mut System::new(&mut tools);
+        let own = executor.read(Path::new("/proc/self/comm")).expect("/proc is there");
+        assert!(find(&own, executor).expect("/proc is there").is_some());
+        assert_eq!(find("no such thread", executor).expect("/proc is there"), None);
     }
 }

@@ -176,7 +176,7 @@ impl Observer {
             if self.is_late && !self.entered.contains(&next) {
                 let detail =
                     "the array entered this phase after the workload, because of an act that came too late";
-                self.guard("act", Some(next.name()), false, detail.to_owned());
+                self.guard(Guard::ACT, Some(next.name()), false, detail.to_owned());
             }
             self.entered.push(next);
             self.step(format!("array {}", next.name()));
@@ -257,7 +257,7 @@ impl Observer {
                 "{name} {did} until after the workload, so its times are not those under load; use a longer `runtime`"
             ),
         };
-        self.guard("act", Some(test), !work_ended, detail);
+        self.guard(Guard::ACT, Some(test), !work_ended, detail);
     }
 
     fn checked(&mut self, did: Doing, now: Instant, work_ended: bool) -> Result<(), Cause> {

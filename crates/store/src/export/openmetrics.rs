@@ -12,10 +12,8 @@ use prometheus_client::metrics::gauge::ConstGauge;
 use prometheus_client::registry::{Registry, Unit as BaseUnit};
 use std::fmt;
 use study::TrialKey;
-use study::metric::{Metric, Unit};
+use study::metric::{MEBIBYTE, Metric, Unit};
 use study::plan::Cell;
-
-const MIB: f64 = 1_048_576.0;
 
 pub(super) fn text(exported: &Exported) -> String {
     let mut registry = Registry::with_prefix("raidlab");
@@ -129,8 +127,8 @@ fn label_of_axis(axis: &str) -> String {
 /// The metric's family without values, and the factor from the metric's unit to the base unit.
 fn family_of(metric: Metric) -> (Family, f64) {
     let (unit, factor) = match metric.unit() {
-        Unit::MebibytesPerSecond => (Some(BaseUnit::Other("bytes_per_second".to_owned())), MIB),
-        Unit::Mebibytes => (Some(BaseUnit::Bytes), MIB),
+        Unit::MebibytesPerSecond => (Some(BaseUnit::Other("bytes_per_second".to_owned())), MEBIBYTE),
+        Unit::Mebibytes => (Some(BaseUnit::Bytes), MEBIBYTE),
         Unit::Sectors => (Some(BaseUnit::Bytes), 512.0),
         Unit::Hours => (Some(BaseUnit::Seconds), 3600.0),
         Unit::Seconds => (Some(BaseUnit::Seconds), 1.0),

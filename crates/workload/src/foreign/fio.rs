@@ -4,12 +4,11 @@
 //! writes of one mix. Everything that is left out is named.
 
 use super::{Foreign, Kept};
-use crate::course::MEBIBYTE;
 use crate::latency::histogram;
-use crate::report::Reporter;
+use crate::report::{PERCENTILES, Reporter};
 use std::collections::BTreeMap;
 use std::time::Duration;
-use study::metric::Metric;
+use study::metric::{MEBIBYTE, Metric};
 
 /// What a request does. `Mixed` is all of them, which fio reports with `unified_rw_reporting`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -70,6 +69,11 @@ pub(super) struct Run {
     pub(super) jobs: Vec<Job>,
     pub(super) notes: Vec<String>,
 }
+
+/// The name under which fio reports the sum of its clients, and why that is left out.
+pub(super) const ALL_CLIENTS: &str = "All clients";
+pub(super) const WITHOUT_SUM: &str =
+    "fio's sum over all clients is left out: it also adds what ran one after the other";
 
 /// Options that say what the work was.
 const WORK: [&str; 12] = [
@@ -430,14 +434,11 @@ impl Test {
         reporter.seconds(Metric::Duration, Duration::from_secs_f64(seconds));
         let bins = histogram_of(&figures.bins);
         if !bins.is_empty() {
-            for (metric, percent) in PERCENTILES {
-                let nanoseconds = bins.value_at_quantile(percent / 100.0);
-                reporter.sample(metric, nanoseconds as f64 / 1e6);
-            }
+            reporter.percentiles(&bins);
             reporter.latency(direction.name(), &bins);
         } else if self.jobs == 1 {
-            for (metric, percent) in PERCENTILES {
-                let same = |(known, _): &&(f64, f64)| (known - percent).abs() < 1e-6;
+            for (metric, quantile) in PERCENTILES {
+                let same = |(percent, _): &&(f64, f64)| (percent - quantile * 100.0).abs() < 1e-6;
                 if let Some((_, nanoseconds)) = figures.percentiles.iter().find(same) {
                     reporter.sample(metric, nanoseconds / 1e6);
                 }
@@ -450,12 +451,6 @@ impl Test {
         }
     }
 }
-
-const PERCENTILES: [(Metric, f64); 3] = [
-    (Metric::LatencyP50, 50.0),
-    (Metric::LatencyP99, 99.0),
-    (Metric::LatencyP999, 99.9),
-];
 
 impl Figures {
     fn add(&mut self, other: Self) {

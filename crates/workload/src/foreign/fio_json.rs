@@ -3,7 +3,7 @@
 //!
 //! Reports are read one after the other and nothing else of the text is kept.
 
-use super::fio::{Direction, Figures, Job, Run};
+use super::fio::{ALL_CLIENTS, Direction, Figures, Job, Run, WITHOUT_SUM};
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
@@ -224,9 +224,8 @@ impl Report<'_> {
         };
         let global = options(&self.global);
         for job in jobs {
-            if is_clients && job.jobname == "All clients" {
-                let what = "fio's sum over all clients is left out: it also adds what ran one after the other";
-                run.notes.push(what.to_owned());
+            if is_clients && job.jobname == ALL_CLIENTS {
+                run.notes.push(WITHOUT_SUM.to_owned());
                 continue;
             }
             run.jobs.push(job.job(&global)?);

@@ -2,7 +2,7 @@
 //!
 //! Its figures have three or four digits. Text around it, indentation and marks of quotation are ignored.
 
-use super::fio::{Direction, Figures, Job, Run};
+use super::fio::{ALL_CLIENTS, Direction, Figures, Job, Run, WITHOUT_SUM};
 use std::collections::BTreeMap;
 
 /// Whether the text has the line of a job.
@@ -81,10 +81,9 @@ impl Reader {
 
     fn job(&mut self, line: &str, mut job: Job) {
         self.direction = None;
-        self.is_sum_of_clients = job.name == "All clients";
+        self.is_sum_of_clients = job.name == ALL_CLIENTS;
         if self.is_sum_of_clients {
-            let what = "fio's sum over all clients is left out: it also adds what ran one after the other";
-            return self.run.notes.push(what.to_owned());
+            return self.run.notes.push(WITHOUT_SUM.to_owned());
         }
         let printed = second_of_day(line);
         if self.has_ended

@@ -1,14 +1,13 @@
 //! Converts a job's result to samples, latencies and guards.
 
 use super::guards::{self, Judged};
-use super::tally::{InPhase, Outcome, Stream, Tally};
-use crate::course::MEBIBYTE;
+use super::tally::{InPhase, Outcome, Tally};
 use crate::cpu::CpuTime;
 use crate::host::{DeviceCounters, Host};
 use crate::report::{FIO_CLOCK, OWN_CLOCK, Reporter};
 use std::time::Duration;
 use study::TestId;
-use study::metric::Metric;
+use study::metric::{MEBIBYTE, Metric};
 use study::workload::{IoEngine, IoPattern, IoSpec};
 
 /// How written data reached the disks.
@@ -104,8 +103,8 @@ fn report_phase(of_phase: &InPhase, is_buffered: bool, host: &mut dyn Host) {
         );
     }
     match (reads.histogram.is_empty(), writes.histogram.is_empty()) {
-        (false, true) => report_percentiles(&mut reporter, reads),
-        (true, false) => report_percentiles(&mut reporter, writes),
+        (false, true) => reporter.percentiles(&reads.histogram),
+        (true, false) => reporter.percentiles(&writes.histogram),
         _ => {}
     }
     reporter.latency("read", &reads.histogram);
@@ -167,7 +166,7 @@ pub(super) fn report_test(
         } else {
             &tally.writes
         };
-        report_percentiles(&mut reporter, stream);
+        reporter.percentiles(&stream.histogram);
     }
     for (operation, stream) in [
         ("read", &tally.reads),
@@ -175,20 +174,6 @@ pub(super) fn report_test(
         ("fsync", &tally.fsyncs),
     ] {
         reporter.latency(operation, &stream.histogram);
-    }
-}
-
-fn report_percentiles(reporter: &mut Reporter<'_>, stream: &Stream) {
-    if stream.histogram.is_empty() {
-        return;
-    }
-    for (metric, quantile) in [
-        (Metric::LatencyP50, 0.5),
-        (Metric::LatencyP99, 0.99),
-        (Metric::LatencyP999, 0.999),
-    ] {
-        let milliseconds = stream.histogram.value_at_quantile(quantile) as f64 / 1e6;
-        reporter.sample(metric, milliseconds);
     }
 }
 
