@@ -38,6 +38,8 @@ pub struct Column {
     pub test: String,
     /// There are reasons to doubt its comparisons.
     pub is_doubtful: bool,
+    /// How often a loss counts ([`study::plan::Plan::weights`]).
+    pub weight: u32,
 }
 
 impl Column {
@@ -56,7 +58,7 @@ pub struct ScoreRow {
     pub stack: String,
     /// In the order of columns.
     pub scores: Vec<Score>,
-    /// The column with the smallest ratio; `None` if a column has no figure.
+    /// The column with the largest loss by its weight; `None` if a column has no figure.
     pub worst: Option<usize>,
     pub layout: Layout,
     /// What a power cut takes, in words; empty if the study does not know.
@@ -67,14 +69,20 @@ pub struct ScoreRow {
 }
 
 impl ScoreRow {
-    /// The score with its smallest ratio.
+    /// The score with its largest loss.
     pub fn worst_score(&self) -> Option<&Score> {
         self.worst.map(|column| &self.scores[column])
     }
 
-    /// Its smallest ratio.
+    /// The ratio of its largest loss.
     pub fn worst_ratio(&self) -> Option<f64> {
         self.worst_score()?.ratio
+    }
+
+    /// Its largest loss as a ratio by the weight of its test.
+    fn weighted_ratio(&self) -> Option<f64> {
+        let score = self.worst_score()?;
+        Some(score.weighted(score.ratio?))
     }
 
     /// Whether each of its ratios has an interval.
@@ -115,6 +123,14 @@ pub struct Score {
     pub excluded: usize,
     /// Why there is no ratio.
     pub missing: &'static str,
+    weight: u32,
+}
+
+impl Score {
+    /// A ratio as it counts: a loss counts as often as the weight says.
+    fn weighted(&self, ratio: f64) -> f64 {
+        ratio.powi(self.weight.cast_signed())
+    }
 }
 
 impl Scoreboard {
@@ -126,7 +142,7 @@ impl Scoreboard {
             return Self::default();
         }
         let groups = groups(&tests);
-        let columns = groups.iter().map(|(name, group)| column(name, group, warnings));
+        let columns = groups.iter().map(|(name, group)| column(input, name, group, warnings));
         let labels = input.plan.stack_labels().into_iter().enumerate();
         let is_measured = |place: usize| tests.iter().any(|test| test.measure.rows[place].cell.is_some());
         let row = |(place, stack): (usize, &str)| {
@@ -135,7 +151,7 @@ impl Scoreboard {
         };
         let mut rows: Vec<ScoreRow> = labels.filter(|(place, _)| is_measured(*place)).map(row).collect();
         // A stable sort: equals keep the study's order.
-        let loss = |row: &ScoreRow| row.worst_ratio().unwrap_or(-1.0);
+        let loss = |row: &ScoreRow| row.weighted_ratio().unwrap_or(-1.0);
         rows.sort_by(|one, other| loss(other).total_cmp(&loss(one)));
         let advice = Advice::of(&rows);
         Self {
@@ -177,7 +193,7 @@ fn tests<'a>(input: &'a Input, results: &'a Results) -> Vec<Test<'a>> {
                     base: base_name(cell),
                     name: &test.name,
                     measure,
-                    scores: scores(&test.name, measure),
+                    scores: scores(&test.name, measure, input.plan.weight(base_name(cell))),
                 });
             }
         }
@@ -193,7 +209,7 @@ fn is_part(cell: &Cell, test: &str) -> bool {
     }
 }
 
-fn scores(test: &str, measure: &Measure) -> Vec<Score> {
+fn scores(test: &str, measure: &Measure, weight: u32) -> Vec<Score> {
     let medians = || measure.rows.iter().filter_map(|row| Some(row.summary.as_ref()?.median));
     let is_higher = measure.metric.better() == Better::Higher;
     let first = measure.ranking.tiers.first().and_then(|tier| tier.first());
@@ -210,6 +226,7 @@ fn scores(test: &str, measure: &Measure) -> Vec<Score> {
             excluded: row.excluded.len(),
             is_best: measure.leaders().contains(&place),
             is_ranked: measure.tier(place).is_some(),
+            weight,
             ..Score::default()
         };
         let (Some(summary), Some(best)) = (&row.summary, best) else {
@@ -248,7 +265,7 @@ fn groups<'a, 'b>(tests: &'b [Test<'a>]) -> Vec<(&'a str, Vec<&'b Test<'a>>)> {
     groups
 }
 
-fn column(name: &str, group: &[&Test<'_>], warnings: &Warnings) -> Column {
+fn column(input: &Input, name: &str, group: &[&Test<'_>], warnings: &Warnings) -> Column {
     let test = match group {
         [only] => only.name.to_owned(),
         _ => String::new(),
@@ -259,6 +276,7 @@ fn column(name: &str, group: &[&Test<'_>], warnings: &Warnings) -> Column {
         is_doubtful: group
             .iter()
             .any(|test| !warnings.of_ranking(&test.workload.name).is_empty()),
+        weight: group.first().map_or(1, |test| input.plan.weight(test.base)),
     }
 }
 
@@ -292,7 +310,7 @@ fn smallest(input: &Input, group: &[&Test<'_>], place: usize) -> Score {
 fn row(input: &Input, cuts: &[PowerCuts], stack: &str, scores: Vec<Score>) -> ScoreRow {
     let is_whole = scores.iter().all(|score| score.ratio.is_some());
     let by_ratio = |one: &usize, other: &usize| {
-        let ratio = |column: usize| scores[column].ratio.unwrap_or(0.0);
+        let ratio = |column: usize| scores[column].weighted(scores[column].ratio.unwrap_or(0.0));
         ratio(*one).total_cmp(&ratio(*other))
     };
     let worst = (0..scores.len()).min_by(by_ratio).filter(|_| is_whole);

@@ -57,6 +57,11 @@ pub fn read(source: &str, file_name: &str, known: &Known) -> Result<Plan, Diagno
         left_out: matrix.left_out,
         claims,
         tables,
+        weights: workloads
+            .iter()
+            .filter(|workload| workload.weight != 1)
+            .map(|workload| (workload.name.clone(), workload.weight))
+            .collect(),
         precision,
     };
     plan.identify();

@@ -38,6 +38,7 @@ pub(crate) trait Form {
 /// One `[[workload]]`.
 pub(crate) struct WorkloadEntry {
     pub name: String,
+    pub weight: u32,
     pub span: Span,
     pub axes: Vec<Axis>,
     /// `None` if it could not be read.
@@ -120,6 +121,10 @@ fn workload(entry: &Entry, known: &Known, found: &mut Found) -> WorkloadEntry {
     let form = written.first().and_then(|kind| read(kind.work, entry, known, found));
     WorkloadEntry {
         name: entry.text("name").unwrap_or_default(),
+        weight: entry
+            .value("weight")
+            .and_then(|given| given.value.count())
+            .map_or(1, |weight| weight as u32),
         span: entry.span.clone(),
         axes: tables.first().map(|table| axes_of(table, known)).unwrap_or_default(),
         broken: entry.broken

@@ -29,6 +29,9 @@ pub struct Plan {
     /// Custom tables of the study, shown before the standard ones.
     #[serde(default)]
     pub tables: Vec<TableSpec>,
+    /// Weights of workloads other than 1, by name without the values of its own axes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub weights: Vec<(String, u32)>,
     pub precision: Precision,
 }
 
@@ -115,6 +118,12 @@ impl Plan {
     /// Unique labels of the stacks, in the plan's order.
     pub fn stack_labels(&self) -> Vec<&str> {
         distinct(self.cells.iter().map(|cell| cell.stack_label.as_str()))
+    }
+
+    /// The weight of a workload in what a report recommends.
+    pub fn weight(&self, workload: &str) -> u32 {
+        let given = self.weights.iter().find(|(name, _)| name == workload);
+        given.map_or(1, |&(_, weight)| weight)
     }
 
     /// Unique names of the workloads (with the values of their own axes: `stream bs=4K`), in the plan's order.

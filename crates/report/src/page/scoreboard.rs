@@ -3,7 +3,9 @@
 use crate::scoreboard::{Column, Score, ScoreRow, Scoreboard};
 use crate::words;
 use crate::words::figure::RateUnit;
-use crate::words::scoreboard::{choices, facts_that_are_shared, facts_that_differ, figures, ratio, test_name};
+use crate::words::scoreboard::{
+    choices, facts_that_are_shared, facts_that_differ, figures, ratio, test_name, weights,
+};
 use serde::Serialize;
 
 /// More rows are folded.
@@ -78,7 +80,10 @@ pub(super) fn board(board: &Scoreboard) -> Board {
         facts: facts.into_iter().map(|(heading, _)| heading.to_owned()).collect(),
         rows,
         more,
-        shared: facts_that_are_shared(board),
+        shared: [weights(board), facts_that_are_shared(board)]
+            .join(" ")
+            .trim()
+            .to_owned(),
         choices: choices(board, RateUnit::MiB),
     }
 }

@@ -57,7 +57,7 @@ impl Advice {
             others: others(rows, &safe, &leaders),
             leaders,
         };
-        match rows[first].worst_ratio().is_some_and(|ratio| ratio >= GOOD_MIN) {
+        match rows[first].weighted_ratio().is_some_and(|ratio| ratio >= GOOD_MIN) {
             true => Self::Build(choice),
             false => Self::NoneGood(choice),
         }
@@ -75,9 +75,10 @@ impl Advice {
 fn overlaps(first: &ScoreRow, other: &ScoreRow) -> bool {
     let ends = |score: &Score| {
         let ratio = score.ratio.unwrap_or(0.0);
-        score
+        let (low, high) = score
             .overlap
-            .map_or((ratio, ratio), |interval| (interval.low, interval.high))
+            .map_or((ratio, ratio), |interval| (interval.low, interval.high));
+        (score.weighted(low), score.weighted(high))
     };
     let (Some(first), Some(other)) = (first.worst_score(), other.worst_score()) else {
         return false;
@@ -121,6 +122,7 @@ mod tests {
             interval: Some(interval),
             overlap: Some(interval),
             is_ranked: true,
+            weight: 1,
             ..Score::default()
         }
     }

@@ -3,13 +3,18 @@
 use super::TableOptions;
 use crate::words::claims::{ClaimWords, how_decided, summary};
 
-/// A block for each claim, verdict first; empty without claims.
+/// A block for each claim that was measured, verdict first; empty without claims.
 pub(super) fn text(claims: &[ClaimWords], options: TableOptions) -> String {
     if claims.is_empty() {
         return String::new();
     }
     let mut text = vec![textwrap::fill(&summary(claims), options.width.max(20))];
-    text.extend(claims.iter().map(|claim| block(claim, options)));
+    text.extend(
+        claims
+            .iter()
+            .filter(|claim| claim.is_measured())
+            .map(|claim| block(claim, options)),
+    );
     let how = how_decided(claims);
     if !how.is_empty() {
         text.push(textwrap::fill(how, options.width.max(20)));

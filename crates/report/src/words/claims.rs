@@ -34,6 +34,13 @@ pub struct ClaimWords {
     pub warnings: Vec<String>,
 }
 
+impl ClaimWords {
+    /// Whether more is to be said of it than that it is not yet measured.
+    pub(crate) fn is_measured(&self) -> bool {
+        self.verdict != NOT_YET
+    }
+}
+
 /// How claims are decided; shown below the claims.
 const HOW_DECIDED: &str = "A claim is supported if the deciding interval of each of its pairs lies within the claimed \
     range, and refuted if that of one lies completely outside; it is wider than the 95 % interval, which is that of \
@@ -104,6 +111,9 @@ pub(crate) fn summary(claims: &[ClaimWords]) -> String {
         .collect();
     match claims.len() {
         1 => format!("The study's claim is {}.", claims[0].verdict),
+        all if !claims.iter().any(ClaimWords::is_measured) => {
+            format!("None of the {all} claims has been measured yet.")
+        }
         all => format!("Of {all} claims {}.", counts.join(", ")),
     }
 }

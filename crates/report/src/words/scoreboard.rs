@@ -74,8 +74,9 @@ fn none_good(board: &Scoreboard, choice: &Choice) -> String {
     let smallest = choice.leaders.first().and_then(|&row| board.rows[row].worst_ratio());
     let reached = smallest.map_or_else(String::new, percent);
     format!(
-        "No stack is good in every test: each falls to {reached} of the best or less in one of them. Choose by the test that \
-         matters."
+        "No stack is good in every test{}: each falls to {reached} of the best or less in one of them. Choose by the test \
+         that matters.",
+        if weights(board).is_empty() { "" } else { " that counts" }
     )
 }
 
@@ -128,9 +129,12 @@ fn leads(board: &Scoreboard, row: &ScoreRow, rates: RateUnit) -> String {
         "every test"
     };
     if row.scores.iter().all(|score| score.is_best || score.ratio == Some(1.0)) && ratio > 0.9 {
-        return format!("is the best in {tests}, or not shown to be slower than it.");
+        return format!("leads in {tests}: no other stack is shown to be faster.");
     }
     let name = worst_name(board, column, score, rates);
+    if !weights(board).is_empty() {
+        return format!("loses least by the weights of the study ({}; {name}).", percent(ratio));
+    }
     if ratio >= 0.9 {
         return format!("is within {} of the best in {tests} ({name}).", percent(1.0 - ratio));
     }
@@ -138,6 +142,24 @@ fn leads(board: &Scoreboard, row: &ScoreRow, rates: RateUnit) -> String {
         "loses least: in {tests} it reaches {} of the best or more ({name}).",
         percent(ratio)
     )
+}
+
+/// `Losses count by the weights of the study: photos 2, random 0, others 1.` Empty if it has none.
+pub(crate) fn weights(board: &Scoreboard) -> String {
+    let mut given: Vec<String> = Vec::new();
+    for column in board.columns.iter().filter(|column| column.weight != 1) {
+        let weight = format!("{} {}", column.workload, column.weight);
+        if !given.contains(&weight) {
+            given.push(weight);
+        }
+    }
+    match given.is_empty() {
+        true => String::new(),
+        false => format!(
+            "Losses count by the weights of the study: {}, others 1.",
+            given.join(", ")
+        ),
+    }
 }
 
 /// `least in photos read: 118 against 206 MiB/s`.
@@ -212,7 +234,8 @@ fn choice_words(board: &Scoreboard, row: &ScoreRow, rates: RateUnit) -> String {
             figures(score, rates)
         )
     });
-    let parts = [worst, Some(layout(row)), Some(row.power_cut.clone())];
+    let layout = Some(layout(row)).filter(|_| !is_layout_shared(board));
+    let parts = [worst, layout, Some(row.power_cut.clone())];
     let parts: Vec<String> = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
     format!("{}: {}", row.stack, parts.join("; "))
 }
@@ -276,22 +299,30 @@ pub(crate) fn facts_that_differ(board: &Scoreboard) -> Vec<Facts> {
     facts(board).into_iter().filter(|facts| !is_shared(facts)).collect()
 }
 
+fn is_layout_shared(board: &Scoreboard) -> bool {
+    board.rows.iter().all(|row| layout(row) == layout(&board.rows[0]))
+}
+
 /// `all stacks: 1 of 2 disks usable, survives 1 failed disk`; empty if nothing is shared or known.
 pub(crate) fn facts_that_are_shared(board: &Scoreboard) -> String {
-    let differ = facts_that_differ(board);
-    let is_same = !differ.iter().any(|(heading, _)| heading.starts_with("disks"));
-    let words = board.rows.first().filter(|_| is_same).map(layout).unwrap_or_default();
+    let is_shared = is_layout_shared(board);
+    let words = board.rows.first().filter(|_| is_shared).map(layout).unwrap_or_default();
     match words.is_empty() {
         true => String::new(),
         false => format!("All stacks: {words}."),
     }
 }
 
-/// For each column its best stacks, and what they lose elsewhere.
+/// The best stack of each column, and what it loses elsewhere.
 fn best_of_tests(board: &Scoreboard, rates: RateUnit) -> Vec<String> {
     let mut lines: Vec<(usize, Vec<String>)> = Vec::new();
     for (column, of) in board.columns.iter().enumerate() {
-        let best = (0..board.rows.len()).find(|&row| board.rows[row].scores[column].ratio == Some(1.0));
+        // Sorted by the largest loss: among those that are not shown to be slower, the one that loses least elsewhere.
+        let is_best = |row: &ScoreRow| row.scores[column].is_best || row.scores[column].ratio == Some(1.0);
+        let best = board
+            .rows
+            .iter()
+            .position(|row| is_best(row) && !row.is_unsafe && !row.is_imported);
         let Some(best) = best else { continue };
         match lines.iter_mut().find(|(row, _)| *row == best) {
             Some((_, names)) => names.push(of.name()),

@@ -114,3 +114,25 @@ fn a_control_that_differs_is_said_before_everything_else() {
     without.run.machine = study::stack::MachineKind::Host;
     assert!(table(&without, options).contains("A/A control: none"));
 }
+
+/// With the same weight for every test, ext4 is recommended, because xfs is slower with small files.
+#[test]
+fn issue_39_a1_what_does_not_count_decides_nothing() {
+    let mut input = first_look::input();
+    input.plan.weights = vec![("small files".to_owned(), 0)];
+    let text = table(&input, TableOptions::plain(200));
+    let advice =
+        "xfs loses least by the weights of the study (95 %; least in medium files copy: 29.3 against 30.9 MiB/s).";
+    assert!(text.contains(advice), "{text}");
+    assert!(text.contains("Losses count by the weights of the study: small files 0, others 1."));
+}
+
+#[test]
+fn unmeasured_claims_are_counted_and_not_listed() {
+    let mut input = first_look::input();
+    input.samples.clear();
+    input.run.finished_at_unix_s = None;
+    let text = table(&input, TableOptions::plain(120));
+    assert!(text.contains("The study's claim is not yet measured."), "{text}");
+    assert!(!text.contains("JFS is by far"), "{text}");
+}

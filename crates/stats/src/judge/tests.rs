@@ -19,6 +19,7 @@ pub(crate) fn plan(stacks: &[&str]) -> Plan {
         left_out: Vec::new(),
         claims: Vec::new(),
         tables: Vec::new(),
+        weights: Vec::new(),
         precision: FIXED,
     };
     plan.identify();

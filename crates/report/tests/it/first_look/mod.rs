@@ -390,6 +390,7 @@ fn plan() -> Plan {
         }],
         claims: vec![claim()],
         tables: vec![],
+        weights: Vec::new(),
         precision: Precision::fixed(TRIALS),
     };
     plan.identify();

@@ -119,6 +119,7 @@ pub fn plan(stacks: usize, precision: Precision) -> Plan {
         left_out: Vec::new(),
         claims: Vec::new(),
         tables: Vec::new(),
+        weights: Vec::new(),
         precision,
     };
     plan.identify();
