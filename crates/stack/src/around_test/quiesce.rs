@@ -90,10 +90,33 @@ fn not_at_rest(
     Ok(None)
 }
 
+/// How often caches are dropped, and the pause before the next time, until nothing is cached.
+const DROPS_MAX: u32 = 10;
+const BETWEEN_DROPS: Duration = Duration::from_millis(100);
+
 /// Drops the page cache, dentries and inodes, and checks that nothing of `witnesses`, files on the stack that the
 /// next test will read, is cached: the guard `cold-cache`.
 pub fn drop_caches(stack: &Stack, witnesses: &[PathBuf], context: &mut Context<'_>) -> Result<Guard, Cause> {
     context.step("drop caches");
+    let mut cached = drop_and_look(stack, witnesses)?;
+    // The kernel skips a page that something else holds at the moment: reclaim, or another program that drops caches.
+    for _ in 1..DROPS_MAX {
+        if cached.is_empty() {
+            break;
+        }
+        std::thread::sleep(BETWEEN_DROPS);
+        cached = drop_and_look(stack, witnesses)?;
+    }
+    let detail = match (witnesses.len(), cached.is_empty()) {
+        (0, _) => "caches dropped; no file was given to verify it".to_owned(),
+        (count, true) => format!("none of {count} files checked is cached"),
+        (_, false) => format!("still cached: {}", cached.join(", ")),
+    };
+    Ok(context.guard("cold-cache", cached.is_empty(), detail))
+}
+
+/// Drops the caches; returns what is still cached of the files.
+fn drop_and_look(stack: &Stack, witnesses: &[PathBuf]) -> Result<Vec<String>, Cause> {
     memory::write_back(stack.mount_point.as_deref())?;
     sysfs::write(Path::new("/proc/sys/vm/drop_caches"), "3")?;
     let mut cached = Vec::new();
@@ -103,12 +126,7 @@ pub fn drop_caches(stack: &Stack, witnesses: &[PathBuf], context: &mut Context<'
             cached.push(format!("{bytes} bytes of {}", path.display()));
         }
     }
-    let detail = match (witnesses.len(), cached.is_empty()) {
-        (0, _) => "caches dropped; no file was given to verify it".to_owned(),
-        (count, true) => format!("none of {count} files checked is cached"),
-        (_, false) => format!("still cached: {}", cached.join(", ")),
-    };
-    Ok(context.guard("cold-cache", cached.is_empty(), detail))
+    Ok(cached)
 }
 
 /// The counters of every member, in the members' order.
