@@ -1,8 +1,8 @@
-//! ext4.
+//! ext4, and what ext3 shares with it: the driver and the journal.
 
 use crate::ext2::{CHECKER, NEEDS, SIGNATURES, SMALLEST_BYTES, mke2fs};
-use crate::ext3::JOURNAL;
-use crate::{Filesystem, KernelSupport, Made};
+use crate::make::JOURNAL_BYTES;
+use crate::{Amount, Filesystem, FilesystemSpec, Journal, KernelSupport, Made};
 
 /// Names in fs/ext4/super.c, which also mounts ext3.
 pub(crate) const MOUNT_OPTIONS: &str = "abort acl auto_da_alloc barrier bh block_validity bsddf bsdgroups check commit data data_err dax \
@@ -36,6 +36,23 @@ pub const FILESYSTEM: Filesystem = Filesystem {
     ..Filesystem::PLAIN
 };
 
+pub(crate) const JOURNAL: Journal = Journal {
+    least: Amount::Blocks(1024),
+    most: Amount::Blocks(10_240_000),
+    is_in_mib: true,
+    signature: "jbd",
+    device: Some(journal_device),
+    mount_option: None,
+};
+
+fn journal_device(spec: &FilesystemSpec, device: &str) -> Vec<String> {
+    let block_bytes = spec.block_size_bytes.unwrap_or(4096);
+    let blocks = spec.journal_size_bytes.unwrap_or(JOURNAL_BYTES) / block_bytes;
+    let before = ["-q", "-F", "-O", "journal_dev", "-b"].map(str::to_owned);
+    let after = [block_bytes.to_string(), device.to_owned(), blocks.to_string()];
+    before.into_iter().chain(after).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use crate::FilesystemKind::Ext4;
@@ -60,5 +77,11 @@ mod tests {
             call(&lazy, true, [1, 47, 0]).expect("is possible"),
             "mke2fs -q -F -t ext4 -E nodiscard,lazy_itable_init=1,lazy_journal_init=1"
         );
+    }
+
+    #[test]
+    fn a_journal_on_a_device_of_its_own_is_made_first() {
+        let arguments = super::journal_device(&spec(Ext4), "/dev/vdb").join(" ");
+        assert_eq!(arguments, "-q -F -O journal_dev -b 4096 /dev/vdb 262144");
     }
 }

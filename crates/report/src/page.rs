@@ -16,12 +16,12 @@ pub use distribution::{Distribution, distributions};
 pub use plot::{Curve, Plot, plots};
 
 use crate::input::{Input, TrialState};
-use crate::scoreboard::Scoreboard;
+use crate::scoreboard::{Scoreboard, verdict};
 use crate::words::claims::{self, ClaimWords};
 use crate::words::figure::{count, nanoseconds, time};
 use crate::words::power_cut::{self, PowerCuts};
 use crate::words::warnings::Warnings;
-use crate::words::{self, processor_notes, verdict};
+use crate::words::{self, processor_notes};
 use minijinja::{AutoEscape, Environment, UndefinedBehavior, value::Serde};
 use serde::Serialize;
 

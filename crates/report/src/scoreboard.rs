@@ -2,10 +2,12 @@
 //! from. Computed once; the page, the terminal and the exported figures show the same.
 
 mod choice;
+pub(crate) mod sentences;
+pub(crate) mod verdict;
 
 pub use choice::{Advice, Choice};
+pub use verdict::verdict;
 
-use crate::chart::sweep::base_name;
 use crate::input::Input;
 use crate::words::power_cut::{self, PowerCuts};
 use crate::words::warnings::Warnings;
@@ -190,10 +192,10 @@ fn tests<'a>(input: &'a Input, results: &'a Results) -> Vec<Test<'a>> {
             if figures > 1 && !is_part(cell, &test.name) && measure.metric.better() != Better::Neither {
                 tests.push(Test {
                     workload,
-                    base: base_name(cell),
+                    base: cell.workload_entry(),
                     name: &test.name,
                     measure,
-                    scores: scores(&test.name, measure, input.plan.weight(base_name(cell))),
+                    scores: scores(&test.name, measure, input.plan.weight(cell.workload_entry())),
                 });
             }
         }

@@ -9,6 +9,7 @@ mod scoreboard;
 pub use comparison::comparison;
 
 use crate::input::{Input, TrialState};
+use crate::scoreboard::{sentences, verdict};
 use crate::words;
 use crate::words::figure::{RateUnit, SAME, bytes, count, decimals, number, uncertainty};
 use comfy_table::{Attribute, Cell, CellAlignment, Color, ContentLineStyle, LineStyle, Table, TableStyle};
@@ -63,12 +64,12 @@ pub fn table(input: &Input, options: TableOptions) -> String {
     let leading = words::control::warning(input).into_iter().chain(warnings.run.clone());
     leading.for_each(|warning| add(fill(&warning)));
     add(fill(
-        &words::verdict::sentences(input, &results, &board, options.rates).join(" "),
+        &verdict::verdict_sentences(input, &results, &board, options.rates).join(" "),
     ));
     add(scoreboard::text(&board, words::mark(input.run.machine), options));
-    let choices = words::scoreboard::choices(&board, options.rates);
+    let choices = sentences::choices(&board, options.rates);
     add(choices.iter().map(|line| fill(line)).collect::<Vec<_>>().join("\n"));
-    add(fill(&words::scoreboard::facts_that_are_shared(&board)));
+    add(fill(&sentences::facts_that_are_shared(&board)));
     add(fill(&input.part_words()));
     add(claims::text(&words::claims::claims(input, &warnings), options));
     for table in words::custom_table::tables(input, &results, &warnings) {

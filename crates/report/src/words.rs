@@ -13,9 +13,7 @@ pub(crate) mod guards;
 pub(crate) mod power_cut;
 mod processor;
 pub(crate) mod rebuild;
-pub(crate) mod scoreboard;
 mod stack;
-pub(crate) mod verdict;
 pub(crate) mod warnings;
 
 pub use claims::{ClaimWords, claim_words};
@@ -24,7 +22,6 @@ pub use comparison::ComparedSide;
 pub use figure::{RateUnit, count, time};
 pub use processor::processor_notes;
 pub(crate) use stack::{array, disks, filesystem, tuning};
-pub use verdict::verdict;
 pub use warnings::{Warnings, order_of};
 
 use crate::input::Input;

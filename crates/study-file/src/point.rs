@@ -132,6 +132,16 @@ pub(crate) fn size(axes: &[Axis]) -> usize {
     axes.iter().fold(1, |size, axis| size.saturating_mul(axis.values.len()))
 }
 
+/// The most text that a point of these axes has.
+pub(crate) fn text_bytes(axes: &[Axis]) -> usize {
+    let longest = |axis: &Axis| {
+        let words = axis.values.iter().map(|given| given.value.word().len());
+        words.max().unwrap_or(0)
+    };
+    let written = axes.iter().filter(|axis| axis.written);
+    written.map(|axis| axis.name.len() + longest(axis)).sum()
+}
+
 /// All points; the last axis changes fastest.
 pub(crate) fn points(axes: &[Axis]) -> impl Iterator<Item = Point<'_>> {
     let mut next = (size(axes) > 0).then(|| vec![0; axes.len()]);

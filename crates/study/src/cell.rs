@@ -56,6 +56,12 @@ impl Cell {
         tests.extend(act::tests(&self.acts));
         tests
     }
+
+    /// The name in its `[[workload]]`: that of the workload without the values of its own axes.
+    pub fn workload_entry(&self) -> &str {
+        let entry = self.axes.iter().find(|(axis, _)| axis == "workload");
+        entry.map_or(self.workload.name.as_str(), |(_, name)| name)
+    }
 }
 
 impl CellId {

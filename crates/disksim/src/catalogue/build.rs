@@ -1,5 +1,6 @@
 //! Converts a model file to the integers that the models use.
 
+pub use super::format::Wrong;
 use super::format::{
     BufferKeys, Disk, Figure, FlashKeys, InterfaceKeys, ModelFile, OverheadKeys, QueueKeys, SeekKeys, ShingledKeys,
     WriteCacheKeys,
@@ -13,24 +14,7 @@ use crate::flash::{Flash, Slc};
 use crate::shingled::Shingled;
 use std::boxed::Box;
 use std::format;
-use std::string::String;
 use std::vec::Vec;
-
-/// An invalid figure and its position in the file.
-#[derive(Debug)]
-pub struct Wrong {
-    pub offset: usize,
-    pub message: String,
-}
-
-impl Wrong {
-    pub(super) fn at<T>(figure: &Figure<T>, message: impl Into<String>) -> Self {
-        Wrong {
-            offset: figure.offset(),
-            message: message.into(),
-        }
-    }
-}
 
 /// The device described by a file, and its capacity.
 pub fn device(file: &ModelFile) -> Result<(u64, Device), Wrong> {

@@ -50,6 +50,22 @@ impl<T> Figure<T> {
     }
 }
 
+/// An invalid figure and its position in the file.
+#[derive(Debug)]
+pub struct Wrong {
+    pub offset: usize,
+    pub message: String,
+}
+
+impl Wrong {
+    pub(super) fn at<T>(figure: &Figure<T>, message: impl Into<String>) -> Self {
+        Wrong {
+            offset: figure.offset(),
+            message: message.into(),
+        }
+    }
+}
+
 /// A model file.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

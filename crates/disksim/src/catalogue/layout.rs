@@ -1,7 +1,6 @@
 //! Layouts: known in detail, or derived from measured streaming rates.
 
-use super::build::Wrong;
-use super::format::{Figure, LayoutKeys, OuterInner, ZoneKeys};
+use super::format::{Figure, LayoutKeys, OuterInner, Wrong, ZoneKeys};
 use crate::description::{Layout, Mapping, Sparing, Zone};
 use std::format;
 use std::vec::Vec;

@@ -1,10 +1,9 @@
 //! Rejects figures of a model file that contradict each other, or that no drive can have. Single figures are checked
 //! where they are converted ([`build`](super::build)), what the models rely on in [`check`](crate::check).
 
-use super::build::Wrong;
 use super::format::{
     BufferKeys, CheckKeys, Disk, Figure, FlashKeys, LayoutKeys, ModelFile, QueueKeys, SeekKeys, WriteCacheKeys,
-    ZoneKeys,
+    Wrong, ZoneKeys,
 };
 use crate::description::Device;
 use crate::geometry::Geometry;

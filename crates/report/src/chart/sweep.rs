@@ -18,9 +18,6 @@ use study::CellId;
 use study::metric::{Better, Metric};
 use study::plan::Cell;
 
-/// The axis of workloads: its value here is the workload's name without the workload's own axes.
-const WORKLOAD: &str = "workload";
-
 /// Values closer than this should look alike: the scale spans at least this ratio.
 const RATIO_MIN: f64 = 1.5;
 
@@ -151,7 +148,7 @@ fn by_test<'a>(input: &'a Input, results: &'a Results) -> Vec<OfTest<'a>> {
                 if cell.replicate > 0 {
                     continue;
                 }
-                let key = (base_name(cell), test.name.as_str(), measure.metric);
+                let key = (cell.workload_entry(), test.name.as_str(), measure.metric);
                 let point = Point {
                     cell,
                     workload: &workload.name,
@@ -166,12 +163,6 @@ fn by_test<'a>(input: &'a Input, results: &'a Results) -> Vec<OfTest<'a>> {
         }
     }
     all
-}
-
-/// The workload's name without the values of its own axes.
-pub(crate) fn base_name(cell: &Cell) -> &str {
-    let own = cell.axes.iter().find(|(axis, _)| axis == WORKLOAD);
-    own.map_or(cell.workload.name.as_str(), |(_, name)| name)
 }
 
 fn maps(input: &Input, test: &str, metric: Metric, points: &[Point<'_>], layout: &Layout) -> SweepMaps {

@@ -1,9 +1,9 @@
 //! The commands that build the stacks that the scoreboard leaves to choose from.
 
 use crate::input::Input;
+use crate::scoreboard::sentences::NAMED_MAX;
 use crate::scoreboard::{Advice, Scoreboard};
 use crate::words::commands;
-use crate::words::scoreboard::NAMED_MAX;
 use serde::Serialize;
 use study::stack::MachineKind;
 

@@ -3,15 +3,17 @@
 use super::disks::{Disks, disks};
 use crate::chart::latency_histogram::{LatencyHistogram, latency_histogram};
 use crate::chart::over_time::{OverTime, over_time};
-use crate::chart::sweep::{Sweep, base_name, sweeps};
+use crate::chart::sweep::{Sweep, sweeps};
 use crate::chart::{Chart, chart, effects, in_order};
 use crate::input::Input;
+use crate::scoreboard::sentences;
 use crate::words;
 use crate::words::figure::{decimals, nanoseconds, number, uncertainty};
 use crate::words::warnings::Warnings;
 use serde::Serialize;
 use stats::{Basis, LatencyBin, Measure, Results, WorkloadResults};
 use study::event::{Course, Latency};
+use study::plan::Cell;
 use study::stack::MachineKind;
 
 /// With more lines in all charts together they are folded: the scoreboard has the answer.
@@ -125,7 +127,7 @@ pub(super) fn groups(input: &Input, results: &Results, warnings: &Warnings) -> V
     for (place, of_workload) in results.workloads.iter().enumerate() {
         let name = &of_workload.name;
         let cell = input.plan.cells.iter().find(|cell| cell.workload.name == *name);
-        let base = cell.map_or(name.as_str(), base_name);
+        let base = cell.map_or(name.as_str(), Cell::workload_entry);
         if let Some(at) = sweeps.iter().position(|sweep| sweep.workload == base) {
             let sweep = sweeps.remove(at);
             groups.push(Group {
@@ -179,7 +181,7 @@ fn workload(input: &Input, workload: &WorkloadResults, anchor: String, is_folded
         is_folded,
         work: description(input, workload),
         warnings: Vec::new(),
-        ties: workload.tests.iter().filter_map(words::scoreboard::tie).collect(),
+        ties: workload.tests.iter().filter_map(sentences::tie).collect(),
         chart: chart(input, workload),
         ranking: ranking(workload),
         disks: disks(input, workload),
@@ -317,7 +319,7 @@ fn by_operation<'a>(input: &'a Input, workload: &'a WorkloadResults) -> Vec<OfOp
     let cells = input.plan.cells_by_id();
     let mut all: Vec<OfOperation<'_>> = Vec::new();
     for row in input.latencies.iter().filter(|row| row.counts()) {
-        let of_workload = |cell: &&&study::plan::Cell| cell.workload.name == workload.name;
+        let of_workload = |cell: &&&Cell| cell.workload.name == workload.name;
         let Some(cell) = cells.get(&row.trial.cell).filter(of_workload) else {
             continue;
         };
@@ -393,7 +395,7 @@ fn courses(input: &Input, workload: &WorkloadResults) -> Vec<OverTime> {
             .iter()
             .filter(|row| row.counts() && row.entry.test == test)
         {
-            let of_workload = |cell: &&&study::plan::Cell| cell.workload.name == workload.name;
+            let of_workload = |cell: &&&Cell| cell.workload.name == workload.name;
             let Some(cell) = cells.get(&row.trial.cell).filter(of_workload) else {
                 continue;
             };

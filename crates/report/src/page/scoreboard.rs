@@ -1,11 +1,10 @@
 //! The first screen: the scoreboard, and what there is to choose from.
 
-use crate::scoreboard::{Column, Score, ScoreRow, Scoreboard};
-use crate::words;
-use crate::words::figure::RateUnit;
-use crate::words::scoreboard::{
-    choices, facts_that_are_shared, facts_that_differ, figures, ratio, test_name, weights,
+use crate::scoreboard::sentences::{
+    choices, facts_that_are_shared, facts_that_differ, figures, ratio, test_name, weights, worst,
 };
+use crate::scoreboard::{Column, Score, ScoreRow, Scoreboard};
+use crate::words::figure::RateUnit;
 use serde::Serialize;
 
 /// More rows are folded.
@@ -59,7 +58,7 @@ pub(super) fn board(board: &Scoreboard) -> Board {
     let row = |(place, row): (usize, &ScoreRow)| Row {
         stack: row.stack.clone(),
         is_leader: leaders.contains(&place),
-        worst: words::scoreboard::worst(row),
+        worst: worst(row),
         cells: row
             .scores
             .iter()

@@ -1,10 +1,9 @@
 //! The scoreboard for the terminal.
 
 use super::{BEST, BLANKS, TableOptions, plain_table, right};
+use crate::scoreboard::sentences::{self, facts_that_differ, ratio};
 use crate::scoreboard::{Column, ScoreRow, Scoreboard};
-use crate::words;
 use crate::words::figure::number;
-use crate::words::scoreboard::{facts_that_differ, ratio};
 use comfy_table::{Attribute, Cell, Color};
 
 /// Follows a ratio of which samples were excluded, or that there are reasons to doubt.
@@ -62,7 +61,7 @@ fn width(cells: &[String]) -> usize {
 
 /// The smallest ratio of each stack.
 fn worst(board: &Scoreboard) -> Vec<String> {
-    let cells = board.rows.iter().map(words::scoreboard::worst);
+    let cells = board.rows.iter().map(sentences::worst);
     std::iter::once("worst".to_owned()).chain(cells).collect()
 }
 
@@ -117,7 +116,7 @@ fn one(board: &Scoreboard, columns: &[Vec<String>], label_width: usize, colour: 
 
 fn notes(board: &Scoreboard) -> Vec<String> {
     let scores = || board.rows.iter().flat_map(|row| &row.scores);
-    let mut notes = vec![words::scoreboard::weights(board)];
+    let mut notes = vec![sentences::weights(board)];
     notes.retain(|note| !note.is_empty());
     if scores().any(|score| score.is_best) {
         notes.push(format!("{BEST} no stack is shown to be faster in this test"));

@@ -2,7 +2,7 @@
 
 use crate::expand::groups::Fixed;
 use crate::expand::machine::{machine, stack};
-use crate::point::{Axis, Point, points, size};
+use crate::point::{Axis, Point, points, size, text_bytes};
 use crate::rules::impossible::{Impossible, impossible};
 use crate::rules::integrity::mode_of_nothing;
 use crate::rules::stack::{check_stack, cores_of_nothing, has_no_cores, is_repeated};
@@ -292,16 +292,6 @@ fn too_many(units: &[Unit], workloads: &[WorkloadEntry], found: &mut Found) -> b
         format!("shorten some of the lists: at most {MOST_CELLS} cells are possible"),
     );
     true
-}
-
-/// The most text that a point of these axes has.
-pub(crate) fn text_bytes(axes: &[Axis]) -> usize {
-    let longest = |axis: &Axis| {
-        let words = axis.values.iter().map(|given| given.value.word().len());
-        words.max().unwrap_or(0)
-    };
-    let written = axes.iter().filter(|axis| axis.written);
-    written.map(|axis| axis.name.len() + longest(axis)).sum()
 }
 
 /// The axes of all stacks in the order of the file. Level and type are always included, because they describe every

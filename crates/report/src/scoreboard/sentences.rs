@@ -1,7 +1,7 @@
 //! A scoreboard in words: one sentence to act on, and what else there is to choose from.
 
+use super::{Advice, Choice, Score, ScoreRow, Scoreboard};
 use crate::input::{Input, TrialState};
-use crate::scoreboard::{Advice, Choice, Score, ScoreRow, Scoreboard};
 use crate::words::figure::{RateUnit, count, number, number_of};
 use crate::words::listed;
 use stats::{Closeness, TRIALS_MIN, TestResults};
