@@ -8,7 +8,7 @@ mod finding;
 mod guests;
 mod history;
 mod lost_sectors;
-mod numbers;
+mod operation_numbers;
 mod reduced;
 mod shrink;
 mod soak;
@@ -16,7 +16,7 @@ mod state;
 
 pub use error::Error;
 pub use lost_sectors::LostSectors;
-pub use numbers::Numbers;
+pub use operation_numbers::Numbers;
 pub use shrink::shrink;
 pub use soak::{Soak, SoakOptions, Total, study_of_history};
 pub use state::{StateChoice, state};

@@ -2,8 +2,8 @@
 
 pub(crate) mod cgroup;
 pub mod job;
-pub(crate) mod loops;
+pub(crate) mod loop_devices;
 pub(crate) mod roll_back;
-pub(crate) mod running;
 pub(crate) mod session;
 pub(crate) mod trial_ledger;
+pub(crate) mod trial_process;

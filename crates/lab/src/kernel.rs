@@ -4,12 +4,12 @@
 mod bcachefs;
 mod build_step;
 mod cache;
+mod cached_kernels;
 mod compile;
 mod debian;
 mod embedded;
 mod error;
 mod flavour;
-mod kept;
 mod package;
 mod source;
 mod tree;
@@ -57,7 +57,7 @@ pub struct Kernel {
     /// The executable. It is not removed as stale while this value exists.
     pub path: PathBuf,
     #[serde(skip)]
-    hold: kept::Hold,
+    hold: cached_kernels::Hold,
 }
 
 impl Kernel {
@@ -80,7 +80,7 @@ impl Kernel {
     /// # Errors
     /// If the cache cannot be read.
     pub fn carried(&self) -> Result<Vec<crate::protocol::carried::CarriedFile>, KernelError> {
-        let folder = self.path.with_file_name(kept::CARRIED);
+        let folder = self.path.with_file_name(cached_kernels::CARRIED);
         crate::protocol::carried::read(&folder).map_err(io_error("cannot read", &folder))
     }
 

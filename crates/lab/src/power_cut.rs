@@ -2,11 +2,11 @@
 //! disks at each power cut and continues; further guests load one state after another, start the stack on it, and check
 //! it.
 
+mod ddmin;
 mod lost;
-mod smaller;
 
+pub use ddmin::smaller;
 pub use lost::{Lost, LostWrites};
-pub use smaller::smaller;
 
 use crate::guest::{self, Config, DiskContents, EndedGuest, PowerCut, StartError, State, States, StatesUse};
 use crate::protocol::job::{self, GuestJob, ToJudge};

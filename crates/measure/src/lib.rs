@@ -9,7 +9,7 @@
 mod cache;
 mod measurement;
 pub mod model;
-mod queue;
+mod queue_depth;
 mod random;
 mod rotation;
 mod seek;
@@ -20,7 +20,7 @@ mod writes;
 
 pub use cache::{Ahead, CacheTimes};
 pub use measurement::{DiskAccess, DiskFigures, DiskMeasurement, Platters, Step};
-pub use queue::{DEPTHS, Depth};
+pub use queue_depth::{DEPTHS, Depth};
 pub use seek::SeekTime;
 pub use simulated::SimulatedDisk;
 pub use ssd::{Buffering, Dies, Filled, Size, SlcCache, Spread, Ssd, SsdLimits, SsdWrites, Steady, Transfers};

@@ -2,7 +2,7 @@
 //! measurement gives the same results as an uninterrupted one.
 
 use crate::cache::{self, CacheTimes};
-use crate::queue::{self, Depth};
+use crate::queue_depth::{self, Depth};
 use crate::random::Random;
 use crate::seek::{self, SeekTime};
 use crate::ssd::{self, Filled, Spread, Ssd, SsdLimits, SsdWrites, Transfers};
@@ -170,7 +170,7 @@ impl DiskMeasurement {
         let target = access.target();
         match (step, &self.cache, &self.tracks) {
             (Step::Rotation, ..) => self.rotation = Some(rotation::revolution_ms(target, &mut random)?),
-            (Step::Queue, ..) => self.depths = Some(queue::measure(target, &mut random)?),
+            (Step::Queue, ..) => self.depths = Some(queue_depth::measure(target, &mut random)?),
             (Step::Zones, Some(cache), _) => {
                 self.tracks = Some(tracks::measure(target, self.revolution_ms(), cache, &mut random)?);
             }

@@ -5,7 +5,7 @@ mod ssd;
 mod writes;
 
 use crate::cache::{Ahead, CacheTimes};
-use crate::queue::Depth;
+use crate::queue_depth::Depth;
 use crate::tracks::Zone;
 use crate::{DiskFigures, Error, Platters};
 use disksim::catalogue::Model;

@@ -1,7 +1,7 @@
 //! Results of writes: whether the drive has a write cache, its capacity, and the duration of a flush.
 
 use crate::cache::CacheTimes;
-use crate::queue::{Depth, span_s};
+use crate::queue_depth::{Depth, span_s};
 use crate::random::Random;
 use crate::{Error, Extent, SECTOR_BYTES, SMALL, Timing, Writable, mean, median};
 use serde::{Deserialize, Serialize};

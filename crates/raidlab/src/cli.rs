@@ -14,7 +14,7 @@ pub use stored::{
     RunsArguments, ShowArguments, ShownRun, run_choice,
 };
 
-use crate::console::{Color, Console};
+use crate::output_preferences::{Color, OutputPreferences};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use prepare::LoopFiles;
 use std::ops::RangeInclusive;
@@ -45,8 +45,8 @@ pub struct Arguments {
 const GLOBAL: &str = "Output";
 
 impl Arguments {
-    pub const fn console(&self) -> Console {
-        Console {
+    pub const fn output_preferences(&self) -> OutputPreferences {
+        OutputPreferences {
             is_quiet: self.quiet,
             color: self.color,
         }

@@ -1,6 +1,6 @@
 //! Expected errors, as opposed to bugs: bad input or a bad environment. Each has a message, a cause and an exit code.
 
-use crate::console;
+use crate::output_preferences;
 use crate::progress::{say, say_with};
 use disksim::{catalogue, disksim_import};
 use files::{Colours, FileError, OutputError};
@@ -122,7 +122,7 @@ impl ExpectedError {
     pub fn report(&self) -> ExitCode {
         match self {
             // These have their own format.
-            Self::Prepare(prepare::Error::Study(diagnostics)) if console::is_coloured(&io::stderr()) => {
+            Self::Prepare(prepare::Error::Study(diagnostics)) if output_preferences::is_coloured(&io::stderr()) => {
                 say_with(&diagnostics.to_string_in_colour(), Colours::Kept);
             }
             Self::Prepare(prepare::Error::Study(_)) | Self::DiskFile(_) | Self::DiskTrace(_) => {

@@ -2,10 +2,10 @@
 
 mod cli;
 mod command;
-mod console;
 mod expected;
 mod interrupt;
 mod manual;
+mod output_preferences;
 mod progress;
 
 use clap::Parser;
@@ -17,7 +17,7 @@ fn main() -> ExitCode {
         lab::init::main();
     }
     let arguments = cli::Arguments::parse();
-    console::set(arguments.console());
+    output_preferences::set(arguments.output_preferences());
     progress::show_library_log();
     match command::dispatch(arguments) {
         Ok(code) => code,

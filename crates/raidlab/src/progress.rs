@@ -10,7 +10,7 @@ pub use kernel_bar::KernelBar;
 pub use library_log::show_library_log;
 pub use run_bar::RunDisplay;
 
-use crate::console;
+use crate::output_preferences;
 use files::{Colours, sanitize};
 use indicatif::ProgressStyle;
 use std::io::IsTerminal;
@@ -19,7 +19,7 @@ use std::time::Duration;
 /// Whether standard error is a terminal on which bars can be drawn. A terminal that can only print lines
 /// (`TERM=dumb`, or unset) gets lines, like a file.
 fn can_draw() -> bool {
-    !console::is_quiet()
+    !output_preferences::is_quiet()
         && std::io::stderr().is_terminal()
         && std::env::var("TERM").is_ok_and(|kind| kind != "dumb")
 }
@@ -31,7 +31,7 @@ pub fn say(line: &str) {
 
 /// The same for text that is neither a result nor a warning: not printed with `--quiet`.
 pub fn note(line: &str) {
-    if !console::is_quiet() {
+    if !output_preferences::is_quiet() {
         say(line);
     }
 }

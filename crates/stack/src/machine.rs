@@ -12,7 +12,7 @@ pub(crate) mod ledger;
 pub(crate) mod memory;
 pub(crate) mod mount;
 pub(crate) mod mount_options;
-pub(crate) mod queue;
+pub(crate) mod request_queue;
 pub(crate) mod sysfs;
 pub(crate) mod undo;
 pub(crate) mod uuid;

@@ -4,6 +4,7 @@
 //! *Invariant*: a sample whose guard failed is in no figure; it is listed. *Invariant*: a difference is reported
 //! only if it is shown at 95 % confidence over all comparisons involved.
 
+mod best_stacks;
 pub mod claims;
 mod comparable;
 mod compare;
@@ -13,13 +14,13 @@ mod interval;
 mod judge;
 mod latency;
 mod order;
-mod part;
 mod precision;
 mod processor;
 mod ranking;
 pub mod run_comparison;
 mod summary;
 
+pub use best_stacks::best_stacks;
 pub use claims::{ClaimEffect, Claimed, Deciding, JudgedClaim, judge_claims, trials_to_decide};
 pub use comparable::{ComparedBy, Held, Setting, Unlike, unlike};
 pub use compare::{Effect, InBlock, Pairing, PooledVariance, faster, holm, trials_to_find};
@@ -29,7 +30,6 @@ pub use interval::{Basis, Interval, TRIALS_MIN};
 pub use judge::{Measure, Results, Row, TestResults, WorkloadResults, headline, judge, judge_part};
 pub use latency::{LatencyBin, LatencyError, Percentiles, latency_bins, merge_latencies};
 pub use order::{Drift, LEVEL, OrderEffect, RunPosition, drift, order_effects};
-pub use part::best_stacks;
 pub use precision::{Decision, decide};
 pub use processor::{Busy, ProcessorBound, processor_bound};
 pub use ranking::{Closeness, Ranking, rank};

@@ -3,7 +3,7 @@
 //! Only parts of the same run are joined: the same study, seed, build, disk models and kernels. Every trial is
 //! copied once with all its events; digests verify that its samples are unchanged.
 
-mod belong;
+mod same_run;
 
 use crate::digest::digests_of_trials;
 use crate::record::{RunId, RunSummary, TrialId, TrialRecord, TrialStatus};
@@ -112,7 +112,7 @@ impl Part {
 
     /// Refuses a part of another study, seed or build than the first.
     pub fn check_same_study(first: &Part, other: &Part) -> std::result::Result<(), MergeError> {
-        belong::check_same_study(first, other)
+        same_run::check_same_study(first, other)
     }
 
     /// The run of the merged store that this part belongs to: on a host, each machine has its own.
@@ -132,7 +132,7 @@ impl Store {
     /// If the parts do not belong together, or a store fails.
     pub fn merge(&mut self, parts: &[&Part], command: &str) -> std::result::Result<MergedRun, MergeError> {
         for other in parts.iter().skip(1) {
-            belong::check_same(parts[0], other)?;
+            same_run::check_same(parts[0], other)?;
         }
         let plan = parts[0].snapshot.store().plan(parts[0].run.id)?;
         for part in parts {

@@ -7,7 +7,7 @@ use crate::ledger::undo::HostUndo;
 use crate::observe::environment;
 use crate::observe::load::Load;
 use crate::process::cgroup;
-use crate::process::loops;
+use crate::process::loop_devices;
 use crate::process::roll_back::{self, Outcome};
 use crate::process::trial_ledger::TrialLedger;
 use crate::safety::claim::{Handed, HeldDisk};
@@ -334,7 +334,7 @@ fn attach(disks: &LoopDisks, name: &str, ledger: &mut DiskLedger) -> Result<Vec<
         .create(&folder)
         .map_err(|error| format!("could not make {}: {error}", folder.display()))?;
     let mut recorder = |event: Event| say(&event);
-    let mut attach = |file: &PathBuf| loops::attach(file, disks.bytes_each, ledger, &tools, &mut recorder);
+    let mut attach = |file: &PathBuf| loop_devices::attach(file, disks.bytes_each, ledger, &tools, &mut recorder);
     disks.files(name).iter().map(&mut attach).collect()
 }
 

@@ -11,7 +11,7 @@ use crate::ledger::ledger_file::{ClaimedDisk, Contents, DiskLedger, Header, Open
 use crate::ledger::run_devices::RunDevices;
 use crate::ledger::undo::HostUndo;
 use crate::process::cgroup;
-use crate::process::loops;
+use crate::process::loop_devices;
 use crate::process::trial_ledger::carrier;
 use crate::safety::signature;
 use crate::safety::write_check::UndoCheck;
@@ -84,9 +84,9 @@ fn undo(
                 stack::Undoing::Left(why) => Ok(Outcome::Left(why)),
             };
         }
-        HostUndo::Loop { file } => loops::detach(file, tools, recorder)?,
+        HostUndo::Loop { file } => loop_devices::detach(file, tools, recorder)?,
         HostUndo::File { path, made } => {
-            if !loops::remove(path, *made)? {
+            if !loop_devices::remove(path, *made)? {
                 let words = format!("{} was replaced by another file and is not removed", path.display());
                 return Ok(Outcome::Left(words));
             }

@@ -5,7 +5,7 @@ use super::build_step::BuildProgress;
 use super::compile;
 use super::{
     BCACHEFS, DEFAULT_VERSION, Flavour, Kernel, KernelError, KernelName, Parts, Recipe, Source, bcachefs,
-    create_dir, debian, embedded, io_error, kept, open_itself, source, tree, zfs,
+    cached_kernels, create_dir, debian, embedded, io_error, open_itself, source, tree, zfs,
 };
 use crate::protocol::carried::Programs;
 use etcetera::base_strategy::{BaseStrategy, Xdg};
@@ -52,18 +52,18 @@ impl Cache {
 
     /// All kernels that are ready: installed ones, then those of the cache by name; of each name the oldest first.
     pub fn list(&self) -> Vec<Kernel> {
-        let mut all = self.installed.as_deref().map(kept::all).unwrap_or_default();
-        all.extend(kept::all(&self.kernels()));
+        let mut all = self.installed.as_deref().map(cached_kernels::all).unwrap_or_default();
+        all.extend(cached_kernels::all(&self.kernels()));
         all
     }
 
     /// The installed kernel of that name, if it was built with this raidlab's configuration, patches, driver and disk
     /// model. Its source may be another version of Debian's package than the one on this machine.
     pub fn installed(&self, name: &KernelName) -> Option<Kernel> {
-        let installed = kept::all(self.installed.as_deref()?);
-        installed
-            .into_iter()
-            .rfind(|kernel| kernel.name == name.to_string() && kernel.is_up_to_date() && kept::is_as_built(kernel))
+        let installed = cached_kernels::all(self.installed.as_deref()?);
+        installed.into_iter().rfind(|kernel| {
+            kernel.name == name.to_string() && kernel.is_up_to_date() && cached_kernels::is_as_built(kernel)
+        })
     }
 
     /// The kernel of that name if it is ready and up to date, otherwise the recipe to build it. Of a developer's tree,
@@ -75,7 +75,7 @@ impl Cache {
         if let Some(source) = Source::debian(&name.source, &self.packages()) {
             let recipe = self.recipe(source, name.parts())?;
             let folder = self.kernel_folder(name, &recipe.package_key()?);
-            return Ok(kept::verified(&folder).ok_or(recipe));
+            return Ok(cached_kernels::verified(&folder).ok_or(recipe));
         }
         // A developer's tree, or its package was removed but its kernel still runs.
         let all = self.list();
@@ -83,7 +83,7 @@ impl Cache {
         built.retain(|kernel| kernel.name == name.to_string());
         let newest = built.last().cloned();
         if let Some(kernel) = built.into_iter().rfind(Kernel::is_up_to_date) {
-            return match kept::is_as_built(&kernel) {
+            return match cached_kernels::is_as_built(&kernel) {
                 true => Ok(Ok(kernel)),
                 false => Err(KernelError::NotAsBuilt {
                     name: name.clone(),
@@ -232,7 +232,7 @@ impl Cache {
         let _lock = self.lock(progress)?;
         let (source, name) = (&recipe.source, recipe.name());
         if source.is_package()
-            && let Some(kernel) = kept::verified(&self.kernel_folder(&name, &recipe.package_key()?))
+            && let Some(kernel) = cached_kernels::verified(&self.kernel_folder(&name, &recipe.package_key()?))
         {
             return Ok(kernel);
         }
@@ -253,14 +253,14 @@ impl Cache {
             sha256: String::new(),
             carried_sha256: None,
             path: PathBuf::new(),
-            hold: kept::Hold::default(),
+            hold: cached_kernels::Hold::default(),
             key,
         };
         let folder = self.kernel_folder(&name, &kernel.key);
         let carried = recipe.zfs.as_ref().map(zfs::carried).unwrap_or_default();
-        kept::write(&mut kernel, &image, &carried, &folder)?;
-        kept::remove_stale_kernels(&self.kernels());
-        kept::remove_stale_builds(&builds, tree::LOG, tree::WHOLE);
+        cached_kernels::write(&mut kernel, &image, &carried, &folder)?;
+        cached_kernels::remove_stale_kernels(&self.kernels());
+        cached_kernels::remove_stale_builds(&builds, tree::LOG, tree::WHOLE);
         Ok(kernel)
     }
 

@@ -1,6 +1,6 @@
 //! The writes that one power cut removed from the disks' caches, and states in which only some of them are lost.
 
-use super::smaller::smaller;
+use super::ddmin::smaller;
 use super::{Error, Exploration, Kept};
 use crate::guest::{PowerCut, State, States};
 use disksim::contents::{ALL_SURVIVES, BLOCK_BYTES, BLOCK_SECTORS, NONE_SURVIVES, Places};

@@ -3,7 +3,7 @@
 //! Specification (PTS), once instead of twice.
 
 use super::{STREAM_DEPTH, STREAM_SECTORS, stream};
-use crate::queue::span_s;
+use crate::queue_depth::span_s;
 use crate::{Error, SECTOR_BYTES, Writable};
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,7 @@
 //! Reads of an SSD: random ones by depth and by size, and streams.
 
 use super::{STREAM_SECTORS, stream};
-use crate::queue::{Depth, span_s};
+use crate::queue_depth::{Depth, span_s};
 use crate::random::Random;
 use crate::{Error, Extent, ReadableDisk, SECTOR_BYTES, Timing, median, quantile, small};
 use serde::{Deserialize, Serialize};

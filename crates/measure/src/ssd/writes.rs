@@ -2,7 +2,7 @@
 //! cache.
 
 use super::{Filled, STREAM_DEPTH, STREAM_SECTORS, Size, SsdLimits, stream};
-use crate::queue::{Depth, span_s};
+use crate::queue_depth::{Depth, span_s};
 use crate::random::Random;
 use crate::writes::Flush;
 use crate::{Error, Extent, RequestKind, SECTOR_BYTES, SMALL, Timing, Writable, mean, median};

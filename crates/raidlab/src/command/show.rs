@@ -2,8 +2,8 @@
 
 use super::{print, print_with};
 use crate::cli::{Format, ShowArguments, ShownRun};
-use crate::console;
 use crate::expected::ExpectedError;
+use crate::output_preferences;
 use files::Colours;
 use report::{Input, RateUnit, TableOptions};
 use std::process::ExitCode;
@@ -48,7 +48,7 @@ pub(super) fn options() -> TableOptions {
     let stdout = std::io::stdout();
     let size = rustix::termios::tcgetwinsize(&stdout).map(|size| usize::from(size.ws_col));
     let width = size.ok().filter(|columns| *columns > 0).unwrap_or(WIDTH);
-    let colour = console::is_coloured(&stdout);
+    let colour = output_preferences::is_coloured(&stdout);
     TableOptions {
         colour,
         ..TableOptions::plain(width)

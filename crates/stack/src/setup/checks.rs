@@ -5,7 +5,7 @@ use crate::filesystem;
 use crate::machine::context::Context;
 use crate::machine::disks::Disks;
 use crate::machine::error::Cause;
-use crate::machine::{mount_options, queue};
+use crate::machine::{mount_options, request_queue};
 use std::path::PathBuf;
 use study::stack::{ArraySpec, BITMAP, Bitmap, DATA, JOURNAL, Level, SPECIAL, StackSpec};
 use tools::Version;
@@ -26,7 +26,7 @@ pub(crate) fn check(spec: &StackSpec, disks: &Disks, context: &Context<'_>) -> R
     )?;
     external_disks(spec, disks)?;
     if let Some(sectors) = spec.read_ahead_sectors {
-        queue::kibibytes_of(sectors)?;
+        request_queue::kibibytes_of(sectors)?;
     }
     let name = context.setting.name;
     let is_fit = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';

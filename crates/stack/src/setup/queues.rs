@@ -4,7 +4,7 @@ use super::steps::Setup;
 use crate::machine::context::Context;
 use crate::machine::device::BlockDevice;
 use crate::machine::error::Cause;
-use crate::machine::queue;
+use crate::machine::request_queue;
 use crate::machine::undo::Undo;
 use std::path::Path;
 use study::stack::StackSpec;
@@ -26,7 +26,7 @@ impl Setup {
         if let Some(depth) = spec.queue_depth.filter(|_| !context.setting.disks_are_set) {
             self.begin("set queue depth", context);
             for disk in members {
-                let attribute = queue::depth_attribute(disk, context.access.executor).ok_or_else(|| {
+                let attribute = request_queue::depth_attribute(disk, context.access.executor).ok_or_else(|| {
                     Cause::Impossible(format!(
                         "the queue depth of {} cannot be set: only SCSI and SATA disks support this",
                         disk.kernel_name
@@ -50,14 +50,14 @@ impl Setup {
         wanted: &str,
         context: &mut Context<'_>,
     ) -> Result<(), Cause> {
-        let former = queue::scheduler(disk, context.access.executor)?;
+        let former = request_queue::scheduler(disk, context.access.executor)?;
         if former == wanted {
             return Ok(());
         }
-        queue::check_choice(disk, wanted, context.access.executor)?;
-        let path = queue::scheduler_attribute(disk);
+        request_queue::check_choice(disk, wanted, context.access.executor)?;
+        let path = request_queue::scheduler_attribute(disk);
         self.intend(Undo::Attribute { path, value: former }, context)?;
-        queue::set_scheduler(disk, wanted, context.access.executor)
+        request_queue::set_scheduler(disk, wanted, context.access.executor)
     }
 
     pub(super) fn write_cache(
@@ -66,11 +66,11 @@ impl Setup {
         on: bool,
         context: &mut Context<'_>,
     ) -> Result<(), Cause> {
-        if queue::write_cache(disk, context.access.executor)? == on {
+        if request_queue::write_cache(disk, context.access.executor)? == on {
             return Ok(());
         }
         let word = if on { "write back" } else { "write through" };
-        let Some(attribute) = queue::cache_type_attribute(disk, context.access.executor) else {
+        let Some(attribute) = request_queue::cache_type_attribute(disk, context.access.executor) else {
             let wanted = if on { "on" } else { "off" };
             return Err(Cause::Impossible(format!(
                 "the write cache of {} cannot be switched {wanted}: only SCSI and SATA disks support this",
@@ -114,15 +114,15 @@ impl Setup {
             return Ok(());
         };
         self.begin("set read-ahead", context);
-        let attribute = queue::read_ahead_attribute(device);
+        let attribute = request_queue::read_ahead_attribute(device);
         let value = context.access.executor.read(&attribute)?;
         let path = attribute.clone();
         self.intend(Undo::Attribute { path, value }, context)?;
-        queue::set_read_ahead(&attribute, sectors, context.access.executor)?;
+        request_queue::set_read_ahead(&attribute, sectors, context.access.executor)?;
         if spec.filesystem.kind.reads_ahead_itself && mount_point.is_some() {
             // btrfs has its own read-ahead setting, which ends with the mount.
-            let attribute = queue::btrfs_read_ahead_attribute(device, context.access.executor)?;
-            queue::set_read_ahead(&attribute, sectors, context.access.executor)?;
+            let attribute = request_queue::btrfs_read_ahead_attribute(device, context.access.executor)?;
+            request_queue::set_read_ahead(&attribute, sectors, context.access.executor)?;
         }
         Ok(())
     }

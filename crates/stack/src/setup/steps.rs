@@ -11,7 +11,7 @@ use crate::machine::disks::Disks;
 use crate::machine::error::Cause;
 use crate::machine::executor::{Executor, read_number};
 use crate::machine::ledger::LedgerEntry;
-use crate::machine::queue;
+use crate::machine::request_queue;
 use crate::machine::undo::Undo;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -178,17 +178,17 @@ fn identify(devices: &[PathBuf], executor: &mut dyn Executor) -> Result<Vec<Bloc
 /// The settings of the queues as the kernel reports them.
 fn record(members: &[BlockDevice], device: &BlockDevice, context: &mut Context<'_>) -> Result<(), Cause> {
     let executor = &mut *context.access.executor;
-    let schedulers = members.iter().map(|disk| queue::scheduler(disk, executor));
+    let schedulers = members.iter().map(|disk| request_queue::scheduler(disk, executor));
     let mut schedulers = schedulers.collect::<Result<Vec<_>, _>>()?;
     schedulers.dedup();
     context.provenance("members.scheduler", schedulers.join(" "));
     let executor = &mut *context.access.executor;
-    let caches = members.iter().map(|disk| queue::write_cache(disk, executor));
+    let caches = members.iter().map(|disk| request_queue::write_cache(disk, executor));
     let mut caches = caches.collect::<Result<Vec<_>, _>>()?;
     caches.dedup();
     let words: Vec<&str> = caches.iter().map(|on| if *on { "on" } else { "off" }).collect();
     context.provenance("members.write_cache", words.join(" "));
-    let kibibytes = read_number(context.access.executor, &queue::read_ahead_attribute(device))?;
+    let kibibytes = read_number(context.access.executor, &request_queue::read_ahead_attribute(device))?;
     context.provenance("read_ahead_sectors", (kibibytes * 2).to_string());
     judge_alignment(members, device, context);
     Ok(())

@@ -4,8 +4,8 @@
 //! compared with their original contents, and the data is read back: through md's array, or from a file on btrfs or
 //! ZFS.
 
-use super::in_array::{InArray, Members};
 use super::known_file::{self, Extent, Reading};
+use super::member_sectors::{InArray, Members};
 use super::observer::Observer;
 use super::raw::{SECTOR_BYTES, Spot, differ};
 use super::redundancy::{self, member};

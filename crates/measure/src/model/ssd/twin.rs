@@ -3,7 +3,7 @@
 use super::words::Source;
 use super::{Params, text};
 use crate::model::KnownFacts;
-use crate::queue::Depth;
+use crate::queue_depth::Depth;
 use crate::random::Random;
 use crate::ssd::reads;
 use crate::ssd::writes::Probe;

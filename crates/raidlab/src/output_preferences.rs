@@ -17,31 +17,31 @@ pub enum Color {
 
 /// Preferences from the command line.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Console {
+pub struct OutputPreferences {
     pub is_quiet: bool,
     pub color: Color,
 }
 
-static CONSOLE: OnceLock<Console> = OnceLock::new();
+static PREFERENCES: OnceLock<OutputPreferences> = OnceLock::new();
 
 /// Valid from now on; the first call counts.
-pub fn set(console: Console) {
-    let _ = CONSOLE.set(console);
+pub fn set(preferences: OutputPreferences) {
+    let _ = PREFERENCES.set(preferences);
 }
 
-fn console() -> Console {
-    CONSOLE.get().copied().unwrap_or_default()
+fn preferences() -> OutputPreferences {
+    PREFERENCES.get().copied().unwrap_or_default()
 }
 
 /// Whether only results, warnings and errors are printed.
 pub fn is_quiet() -> bool {
-    console().is_quiet
+    preferences().is_quiet
 }
 
 /// Whether text on this stream is coloured.
 pub fn is_coloured(stream: &impl IsTerminal) -> bool {
     let variable = |name| std::env::var_os(name).unwrap_or_default();
-    match console().color {
+    match preferences().color {
         Color::Always => true,
         Color::Never => false,
         // An empty NO_COLOR counts as not set: https://no-color.org

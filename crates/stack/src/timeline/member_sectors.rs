@@ -1,9 +1,9 @@
 //! Sectors of a member of an md array: where they are on the disk, and how they are read.
 
+use super::integrity_layout::Places;
 use super::known_file::Reading;
 use super::layout::{Layout, Piece};
 use super::observer::Observer;
-use super::places::Places;
 use super::raw::{self, SECTOR_BYTES, Spot, differ};
 use super::redundancy::{self, member};
 use crate::array::integrity::Checksummed;
