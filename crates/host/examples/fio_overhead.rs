@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use study::event::{Event, ToolCall};
 use study_file::Known;
-use trial::{Disks, MemoryLedger, NoDiskCheck, Safety, Teardown, TrialSetting};
+use trial::{DiskKind, Disks, MemoryLedger, NoDiskCheck, Safety, Teardown, TrialSetting};
 
 const STUDY: &str = r#"
 machine = "host"
@@ -91,9 +91,8 @@ fn through_raidlab(disk: &Disk) -> ToolCall {
         folder: disk.folder.path().to_owned(),
         name: "raidlab-bench".to_owned(),
         zeroed: true,
-        disks_are_set: false,
+        disk_kind: DiskKind::Real,
         teardown: Teardown::Full,
-        check_array: false,
     };
     let mut calls = Vec::new();
     trial::run(

@@ -1,7 +1,7 @@
 //! The simulated disks of a trial, from the catalogue and from the user's own models.
 
 pub mod bound;
-pub mod simulated;
+pub mod rebuild_time;
 #[cfg(test)]
 mod test_study;
 pub mod trace;

@@ -10,7 +10,7 @@ use std::time::Duration;
 use study::plan::{Plan, Trial};
 use study::stack::{DiskGroup, MachineKind};
 use tools::{Invocation, Tool, Tools};
-use trial::{DryRunOn, Limits, OUTPUT_BYTES_MAX, Teardown, TrialSetting};
+use trial::{DiskKind, DryRunOn, Limits, OUTPUT_BYTES_MAX, Teardown, TrialSetting};
 
 /// Size of the files if no disks are given.
 const LOOP_BYTES: u64 = 20 << 30;
@@ -109,9 +109,8 @@ impl PreparedHost {
             folder: self.state.folder().to_owned(),
             name: name.to_owned(),
             zeroed: on == DryRunOn::LoopFiles,
-            disks_are_set: false,
+            disk_kind: DiskKind::Real,
             teardown: Teardown::Full,
-            check_array: false,
         };
         Ok(Around {
             setting,

@@ -22,7 +22,7 @@ pub use around_test::quiesce::{Quiesce, array_mismatches, counters, drop_caches,
 pub use array::md::Array;
 pub use filesystem::tools_needed;
 pub use machine::access::Access;
-pub use machine::context::{Context, StackSetting, Teardown};
+pub use machine::context::{Context, DiskKind, StackSetting, Teardown};
 pub use machine::counters::DiskStats;
 pub use machine::device::BlockDevice;
 pub use machine::disk_check::{DiskCheck, NoDiskCheck};

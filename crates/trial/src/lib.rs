@@ -6,13 +6,11 @@
 mod host;
 pub mod power_cut;
 mod process;
-mod provisioning;
 
 use host::StackHost;
 pub use process::{Limits, OUTPUT_BYTES_MAX, ProcessEnd};
-pub use provisioning::compare_and_fail;
 pub use stack::{Command, DryRun, DryRunOn};
-pub use stack::{DiskCheck, Disks, Ledger, MemoryLedger, NoDiskCheck, Stack, Teardown};
+pub use stack::{DiskCheck, DiskKind, Disks, Ledger, MemoryLedger, NoDiskCheck, Stack, Teardown};
 pub use tools::CARRIED;
 pub use workload::{Pass, Target, WorkloadError};
 
@@ -39,12 +37,8 @@ pub struct TrialSetting {
     pub name: String,
     /// The disks are all zeros.
     pub zeroed: bool,
-    /// The disks already have the stack's queue depth and write cache: simulated ones are created with them.
-    pub disks_are_set: bool,
+    pub disk_kind: DiskKind,
     pub teardown: Teardown,
-    /// After the workload, md checks copies and parity of the whole array: the guard `array-clean`. This reads every
-    /// member completely.
-    pub check_array: bool,
 }
 
 impl TrialSetting {
@@ -54,7 +48,7 @@ impl TrialSetting {
             work_folder: &self.folder,
             name: &self.name,
             zeroed: self.zeroed,
-            disks_are_set: self.disks_are_set,
+            disk_kind: self.disk_kind,
             teardown: self.teardown,
         }
     }
@@ -123,10 +117,10 @@ fn run_steps(
     with_stack(spec, &tools, setting, safety, began, sink, &mut |stack, context| {
         let degraded = work(trial, stack, context)?;
         // A rebuild must have written data that matches the other members.
-        let check = setting.check_array || !trial.cell.acts.is_empty();
+        let acted = !trial.cell.acts.is_empty();
         // Corruption by an act was already checked.
         let corrupts = trial.cell.acts.iter().any(|act| act.kind == ActKind::Corrupt);
-        if check && !degraded && !corrupts {
+        if acted && !degraded && !corrupts {
             check_array(stack, context)?;
         }
         Ok(())

@@ -26,7 +26,7 @@ use study::event::{Event, Failure, Guard};
 use study::plan::Trial;
 use study::stack::Level;
 use tools::{Tool, Tools};
-use trial::{Safety, Teardown, TrialSetting};
+use trial::{DiskKind, Safety, Teardown, TrialSetting};
 
 /// The job, passed as JSON.
 #[derive(Debug, Serialize, Deserialize)]
@@ -216,9 +216,8 @@ fn run_trial(job: &TrialJob, handed: Vec<Handed>, claims: Vec<ClaimedDisk>, ledg
         folder: job.folder.clone(),
         name: job.name.clone(),
         zeroed,
-        disks_are_set: false,
+        disk_kind: DiskKind::Real,
         teardown: Teardown::Full,
-        check_array: false,
     };
     let load = Load::begin(&nodes);
     let mut check = TrialCheck {

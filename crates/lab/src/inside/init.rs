@@ -10,18 +10,18 @@ use crate::processor::Cost;
 use crate::processor::measure::OperationBlocks;
 use crate::processor::operation::{KernelOperation, OperationFiles};
 use crate::protocol::carried;
-use crate::protocol::job::{GuestJob, ProgramJob, Provisioning, ToJudge};
-use crate::protocol::setting::{FOLDER, PATH, device, devices, setting_on};
+use crate::protocol::job::{GuestJob, ProgramJob, ToJudge};
+use crate::protocol::setting::{FOLDER, PATH, device};
 use rustix::mount::{MountFlags, mount};
-use std::fs::{self, File};
-use std::io::{self, Write};
+use std::fs;
+use std::io;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 use study::event::{Event, Failure};
 use study::plan::Trial;
 use study::{DiskCounter, DiskCounters};
-use trial::{CARRIED, Disks, MemoryLedger, NoDiskCheck, Safety, Teardown, TrialSetting};
+use trial::{CARRIED, MemoryLedger, NoDiskCheck, Safety};
 
 /// Filesystems mounted over the root, which may be the host's and read-only; the kernel mounts /dev itself.
 const MOUNTS: &[(&str, &str, &str)] = &[
@@ -80,18 +80,16 @@ fn work(channel: &mut Channel) -> io::Result<()> {
         carried::lay(&files, Path::new(CARRIED))?;
     }
     match job {
-        GuestJob::Trial(trial) => run_trial(channel, &trial, false),
-        GuestJob::CheckedTrial(trial) => run_trial(channel, &trial, true),
+        GuestJob::Trial(trial) => run_trial(channel, &trial),
         GuestJob::Judge(trial, cuts) => judge(channel, &trial, &cuts),
         GuestJob::Shell(shell) => shell::run(channel, &shell),
         GuestJob::Program(program) => run_program(channel, &program),
-        GuestJob::Provisioning(provisioning) => provision(channel, &provisioning),
         GuestJob::Operations => count_operations(channel),
         GuestJob::Bench(bench) => bench::run(channel, &bench),
     }
 }
 
-fn run_trial(channel: &mut Channel, trial: &Trial, check_array: bool) -> io::Result<()> {
+fn run_trial(channel: &mut Channel, trial: &Trial) -> io::Result<()> {
     memory::take_pages(trial.seed, trial.cell.machine.ram_bytes)?;
     let mut lost = None;
     let mut end = None;
@@ -101,10 +99,7 @@ fn run_trial(channel: &mut Channel, trial: &Trial, check_array: bool) -> io::Res
         None => None,
     };
     let mut watch = account.as_ref().map(Watch::new);
-    let setting = TrialSetting {
-        check_array,
-        ..channel.setting(&trial.cell.machine)?
-    };
+    let setting = channel.setting(&trial.cell.machine)?;
     let safety = Safety {
         ledger: &mut MemoryLedger::default(),
         check: &mut NoDiskCheck,
@@ -215,46 +210,4 @@ fn say_disks(channel: &mut Channel) -> io::Result<()> {
         }))?;
     }
     Ok(())
-}
-
-/// Writes zeros over the first 64 MiB of a disk. mke2fs reads its reserved inodes and, with assume_storage_prezeroed,
-/// expects zeros there; an earlier stack may have left inodes.
-fn zero_the_start(node: &Path) -> io::Result<()> {
-    let block = vec![0; 1 << 20];
-    let mut disk = File::options().write(true).open(node)?;
-    for _ in 0..64 {
-        disk.write_all(&block)?;
-    }
-    disk.sync_all()
-}
-
-/// Brings stacks up and down in turn, on the same disks.
-fn provision(channel: &mut Channel, provisioning: &Provisioning) -> io::Result<()> {
-    let began = Instant::now();
-    let setting = setting_on(Disks::data(&devices(channel.disks()?)));
-    for stack in &provisioning.stacks {
-        let nodes = devices(channel.disks()?);
-        if stack.zeroed {
-            nodes.iter().try_for_each(|node| zero_the_start(node))?;
-        }
-        let setting = TrialSetting {
-            disks: Disks::of(&stack.disks, &nodes).map_err(io::Error::other)?,
-            zeroed: stack.zeroed,
-            teardown: Teardown::Full,
-            ..setting.clone()
-        };
-        let mut lost = None;
-        let outcome = trial::compare_and_fail(&stack.spec, &setting, stack.failures, &mut |event| {
-            lost = lost.take().or(channel.say(&event).err());
-        });
-        if let Some(error) = lost {
-            return Err(error);
-        }
-        if let Err(failure) = outcome {
-            return channel.say(&Event::Failed(failure));
-        }
-    }
-    channel.say(&Event::Done {
-        at_ns: u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX),
-    })
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::PathBuf;
 use study::plan::Trial;
-use study::stack::{DiskGroup, StackSpec};
+use study::stack::StackSpec;
 use study::workload::IoSpec;
 
 /// Passed to the guest as JSON.
@@ -13,16 +13,12 @@ use study::workload::IoSpec;
 pub enum GuestJob {
     /// Run one trial and report its events.
     Trial(Box<Trial>),
-    /// Like `Trial`, but then md checks the whole array. For tests, because it reads every disk.
-    CheckedTrial(Box<Trial>),
     /// Restart the stack of a trial after each of these power cuts, and check what survived.
     Judge(Box<Trial>, Vec<ToJudge>),
     /// Set a trial's stack up and run a shell on it.
     Shell(Box<Shell>),
     /// Run a program as on a machine with real disks; its output goes to the console.
     Program(ProgramJob),
-    /// Check what provisioning reports, stack by stack. For tests.
-    Provisioning(Provisioning),
     /// Run the operations for measuring a processor, and report the number of basic blocks of each.
     Operations,
     /// Run jobs while the program outside reads the wall clock.
@@ -64,22 +60,6 @@ pub fn decode(bytes: &[u8]) -> io::Result<(GuestJob, Vec<CarriedFile>)> {
 pub struct ProgramJob {
     pub path: PathBuf,
     pub arguments: Vec<String>,
-}
-
-/// Stacks to set up and tear down in turn, on a machine that keeps running: [`trial::compare_and_fail`].
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Provisioning {
-    pub stacks: Vec<ProvisionedStack>,
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct ProvisionedStack {
-    pub disks: Vec<DiskGroup>,
-    pub spec: StackSpec,
-    /// The start of each disk is zeroed first, and provisioning assumes that the whole disk is zeroed.
-    pub zeroed: bool,
-    /// Make each act fail once before and once after it is done.
-    pub failures: bool,
 }
 
 /// Stacks that are set up at the same time, and jobs on them in the given order.

@@ -1,7 +1,7 @@
 //! The setting of a stack in a guest.
 
 use std::path::PathBuf;
-use trial::{Disks, Teardown, TrialSetting};
+use trial::{DiskKind, Disks, Teardown, TrialSetting};
 
 /// The guest's own folder, on a tmpfs.
 pub const FOLDER: &str = "/tmp/raidlab";
@@ -16,9 +16,8 @@ pub fn setting_on(disks: Disks) -> TrialSetting {
         folder: PathBuf::from(FOLDER),
         name: "raidlab".to_owned(),
         zeroed: true,
-        disks_are_set: true,
+        disk_kind: DiskKind::Simulated,
         teardown: Teardown::None,
-        check_array: false,
     }
 }
 

@@ -6,7 +6,8 @@ use std::process::Command;
 use study::event::Event;
 use trial::ProcessEnd;
 
-/// `mdadm --assume-clean` is correct for new disks: copies and parity match without a resync.
+/// `mdadm --assume-clean` is correct for new disks: copies and parity match without a resync. A trial with an act ends
+/// with a check of the whole array.
 #[test]
 fn new_disks_agree_without_a_resync() {
     let study = "ram = \"128M\"\n[disks]\nmodel = \"wd-500gb-2007\"\ncount = 4\n[[stack]]\n\
@@ -19,8 +20,10 @@ fn new_disks_agree_without_a_resync() {
         ("ext4", "tree = { files = 20, size = \"100K\", tests = [\"write\"] }"),
     ] {
         let study = study.replace("[\"raw\", \"ext4\"]", &format!("\"{kind}\""));
-        for trial in trials(&format!("{study}[[workload]]\nname = \"some\"\n{work}\n")) {
-            let Some(guest) = Guest::for_job(&GuestJob::CheckedTrial(Box::new(trial.clone())), &trial) else {
+        for trial in trials(&format!(
+            "{study}[[act]]\ndo = \"check\"\nat = \"1ms\"\n[[workload]]\nname = \"some\"\n{work}\n"
+        )) {
+            let Some(guest) = Guest::for_job(&GuestJob::Trial(Box::new(trial.clone())), &trial) else {
                 return;
             };
             let seen = guest.run();

@@ -1,7 +1,7 @@
 //! Tasks of a guest keep their floating-point and vector registers: through system calls, signals, forks, and other
 //! tasks in the same address space (kernel/patches/6.12/0009-floating-point-state-stays.patch).
 
-use crate::guest::Guest;
+use crate::guest::{Guest, guests_see};
 use lab::job::{self, GuestJob, ProgramJob};
 use std::path::Path;
 use std::process::Command;
@@ -11,11 +11,7 @@ use trial::ProcessEnd;
 fn tasks_keep_their_vector_registers() {
     let Some(guest) = Guest::new() else { return };
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    if folder.starts_with("/tmp") {
-        requirements::skip(format!(
-            "a guest has a /tmp of its own, and does not see {}",
-            folder.display()
-        ));
+    if !guests_see(folder) {
         return;
     }
     let program = folder.join("floating_point");

@@ -200,6 +200,57 @@ pub fn script(folder: &TempDir, text: &str) -> PathBuf {
     path
 }
 
+/// An example program of a crate, made of the sources in `folders` of crates/. It is built with all tests of the
+/// workspace, and not with a single one of them.
+///
+/// # Errors
+/// Why there is none.
+pub fn example(name: &str, folders: &[&str]) -> Result<PathBuf, String> {
+    let tests = std::env::current_exe().expect("a test has a file");
+    let debug = tests.ancestors().nth(2).expect("it is in `deps`");
+    let program = debug.join("examples").join(name);
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let sources: Vec<PathBuf> = folders.iter().map(|folder| crates.join(folder)).collect();
+    match built_after(&program, sources) {
+        true => Ok(program),
+        false => Err(format!(
+            "{} is not there or not up to date: `cargo build --examples`",
+            program.display()
+        )),
+    }
+}
+
+/// Whether a program is newer than every file below the folders.
+fn built_after(program: &Path, mut folders: Vec<PathBuf>) -> bool {
+    let changed = |path: &Path| fs::metadata(path).and_then(|metadata| metadata.modified());
+    let Ok(built) = changed(program) else { return false };
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).expect("sources can be read") {
+            let path = entry.expect("sources can be read").path();
+            if path.ends_with("tests") {
+                continue;
+            } else if path.is_dir() {
+                folders.push(path);
+            } else if changed(&path).is_ok_and(|time| time > built) {
+                return false;
+            }
+        }
+    }
+    true
+}
+
+/// Whether a guest sees this file of the host; skips the test if not.
+pub fn guests_see(path: &Path) -> bool {
+    let hidden = path.starts_with("/tmp");
+    if hidden {
+        requirements::skip(format!(
+            "a guest has a /tmp of its own, and does not see {}",
+            path.display()
+        ));
+    }
+    !hidden
+}
+
 /// Processes whose working folder it is or lies below it: all of a guest's, which may need a moment to go.
 pub fn at_work_in(folder: &Path) -> Vec<u32> {
     let processes = fs::read_dir("/proc").expect("there is /proc").flatten();

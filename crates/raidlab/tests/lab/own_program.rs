@@ -1,7 +1,7 @@
 //! Measurements do not depend on raidlab's own program: its length, its text, the order of its functions, its
 //! optimisation. A guest counts neither its memory nor its execution.
 
-use crate::guest::{Guest, trials};
+use crate::guest::{Guest, example, trials};
 use elf::ElfBytes;
 use elf::abi::{PT_LOAD, PT_NOTE};
 use elf::endian::LittleEndian;
@@ -69,39 +69,10 @@ fn another_build_gives_the_same_figures() {
 }
 
 /// `lab`'s example, a guest's init like raidlab but different in everything else: other functions in another order.
-/// It is built with all tests of the workspace, and not with a single one of them.
 fn another_program() -> Option<PathBuf> {
-    let tests = std::env::current_exe().expect("a test has a file");
-    let program = tests.ancestors().nth(2)?.join("examples/system_calls");
-    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let is_current = built_after(&program, &["crates", "kernel"].map(|folder| sources.join(folder)));
-    if !is_current {
-        requirements::skip_part(format!(
-            "{} is not there or not up to date: `cargo build --examples`",
-            program.display()
-        ));
-    }
-    is_current.then_some(program)
-}
-
-/// Whether a program is newer than every file below the folders.
-fn built_after(program: &Path, folders: &[PathBuf]) -> bool {
-    let changed = |path: &Path| fs::metadata(path).and_then(|metadata| metadata.modified());
-    let Ok(built) = changed(program) else { return false };
-    let mut folders = folders.to_vec();
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(&folder).expect("sources can be read") {
-            let path = entry.expect("sources can be read").path();
-            if path.ends_with("tests") {
-                continue;
-            } else if path.is_dir() {
-                folders.push(path);
-            } else if changed(&path).is_ok_and(|time| time > built) {
-                return false;
-            }
-        }
-    }
-    true
+    example("system_calls", &["", "../kernel"])
+        .map_err(requirements::skip_part)
+        .ok()
 }
 
 /// The same program with more to load: an unused note becomes a segment of text at the end.

@@ -3,15 +3,17 @@
 //! studies/every-stack.toml; here are every array with one filesystem, and failures of a few.
 
 use crate::commands::comparable;
-use crate::guest::{Guest, disks};
+use crate::guest::{Guest, disks, example, guests_see};
 use crate::laboratory::kernel_named;
 use crate::stacks::{ALL, STUDY};
-use lab::job::{self, GuestJob, ProvisionedStack, Provisioning};
+use lab::carried::CarriedFile;
+use lab::job::{self, GuestJob, ProgramJob};
 use lab::kernel::{DEFAULT_VERSION, Flavour, KernelName};
+use serde_json::{Value, json};
 use std::time::Duration;
 use study::event::Event;
 use study::plan::Cell;
-use study::stack::{FilesystemKind, StackSpec};
+use study::stack::FilesystemKind;
 use study_file::Known;
 use trial::ProcessEnd;
 
@@ -40,27 +42,37 @@ fn sample(cells: Vec<Cell>) -> Vec<Cell> {
     picked
 }
 
-fn stack(cell: &Cell, zeroed: bool, failures: bool) -> ProvisionedStack {
-    ProvisionedStack {
-        disks: cell.machine.disks.clone(),
-        spec: cell.stack.clone(),
-        zeroed,
-        failures,
-    }
+/// A stack as crate `stack`'s example `provisioning` reads it.
+fn stack(cell: &Cell, zeroed: bool, failures: bool) -> Value {
+    json!({ "disks": cell.machine.disks, "spec": cell.stack, "zeroed": zeroed, "failures": failures })
 }
 
+/// The crates of that example.
+const ITS_CRATES: [&str; 4] = ["filesystems", "stack", "study", "tools"];
+
 /// Sets up and tears down these stacks in a guest; returns the acts that failed.
-fn provision(flavour: Flavour, machine: &Cell, stacks: Vec<ProvisionedStack>) -> Option<usize> {
+fn provision(flavour: Flavour, machine: &Cell, stacks: &[Value]) -> Option<usize> {
     let name = KernelName {
         flavour,
         ..KernelName::parse(DEFAULT_VERSION)
     };
     let kernel = kernel_named(&name)?;
+    let program = requirements::met(example("provisioning", &ITS_CRATES))?;
+    if !guests_see(&program) {
+        return None;
+    }
     let mut guest = Guest::new()?;
     let count = machine.machine.disks.iter().map(|group| group.count).sum();
-    let specs: Vec<StackSpec> = stacks.iter().map(|stack| stack.spec.clone()).collect();
-    let job = GuestJob::Provisioning(Provisioning { stacks });
-    guest.job = job::encode(&job, &kernel.carried().expect("the cache can be read"));
+    let job = GuestJob::Program(ProgramJob {
+        path: program,
+        arguments: Vec::new(),
+    });
+    let mut carried = kernel.carried().expect("the cache can be read");
+    carried.push(CarriedFile {
+        path: "stacks.json".into(),
+        contents: serde_json::to_vec(stacks).expect("plain data"),
+    });
+    guest.job = job::encode(&job, &carried);
     guest.kernel = kernel.path;
     guest.disks = disks(&machine.machine.disks[0].model, count);
     guest.ram_bytes = machine.machine.ram_bytes;
@@ -88,22 +100,22 @@ fn provision(flavour: Flavour, machine: &Cell, stacks: Vec<ProvisionedStack>) ->
         }
     }
     let [dry_up, dry_down, up, down, before, after] = values;
-    for (number, spec) in specs.iter().enumerate().take(down.len()) {
+    for (number, stack) in stacks.iter().enumerate().take(down.len()) {
         let dry = format!("{}\n{}", dry_up[number], dry_down[number]);
         let real = format!("{}\n{}", up[number], down[number]);
         assert_eq!(
             comparable(&dry),
             comparable(&real),
-            "the dry run and the run of {spec:?}"
+            "the dry run and the run of {stack}"
         );
     }
     if let Some(failure) = failure {
-        panic!("{:?}: {failure:?}", specs.get(down.len().saturating_sub(1)));
+        panic!("{:?}: {failure:?}", stacks.get(down.len().saturating_sub(1)));
     }
-    assert_eq!(down.len(), specs.len());
+    assert_eq!(down.len(), stacks.len());
     let failed = |list: &[String]| list.iter().flat_map(|acts| acts.lines()).count();
     let acts = failed(&before) + failed(&after);
-    println!("{} stacks as their dry run says, {acts} failures undone", specs.len());
+    println!("{} stacks as their dry run says, {acts} failures undone", stacks.len());
     Some(acts)
 }
 
@@ -119,11 +131,12 @@ fn of(flavour: Flavour, failing: &[&str]) {
         cells = wanted;
     }
     let fails = |number: usize| all || number < failing.len();
-    let stacks = cells
+    let stacks: Vec<Value> = cells
         .iter()
         .enumerate()
-        .map(|(number, cell)| stack(cell, true, fails(number)));
-    if let Some(acts) = provision(flavour, &cells[0], stacks.collect()) {
+        .map(|(number, cell)| stack(cell, true, fails(number)))
+        .collect();
+    if let Some(acts) = provision(flavour, &cells[0], &stacks) {
         assert!(acts >= 10 * failing.len(), "only {acts} acts failed");
     }
 }
@@ -167,8 +180,8 @@ fn a_resync_and_settings_of_queues() {
     let mut single = find("single btrfs");
     single.stack.scheduler = Some("kyber".to_owned());
     single.stack.read_ahead_sectors = Some(4096);
-    let stacks = vec![stack(&raid, false, true), stack(&single, false, true)];
-    if let Some(acts) = provision(Flavour::Base, &raid, stacks) {
+    let stacks = [stack(&raid, false, true), stack(&single, false, true)];
+    if let Some(acts) = provision(Flavour::Base, &raid, &stacks) {
         assert!(acts > 20, "only {acts} acts failed");
     }
 }

@@ -12,7 +12,7 @@ use lab::kernel::{Cache, Kernel, KernelName};
 use lab::power_cut::Exploration;
 use lab::processor::Processors;
 use lab::programs::GuestPrograms;
-use lab::simulated::Simulated;
+use lab::rebuild_time::WholeDisk;
 use lab::trial_folder::TrialFolder;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -137,19 +137,19 @@ impl Place for LabPlace {
         }
         let mut transcript = Transcript::default();
         let bound = DiskBound::of(trial, &self.models);
-        let simulated = Simulated::of(trial, &self.models);
+        let whole_disk = WholeDisk::of(trial, &self.models);
         let work = &trial.cell.workload.work;
         let see = std::cell::RefCell::new(see);
         let see_event = |event: Event| {
             let (guard, whole) = match &event {
                 Event::Sample(sample) => (
                     bound.as_ref().and_then(|bound| bound.judge(work, sample)),
-                    simulated.whole_rebuild(sample),
+                    whole_disk.as_ref().and_then(|disk| disk.rebuild_time(sample)),
                 ),
                 _ => (None, None),
             };
             let mut see = see.borrow_mut();
-            see(Seen::Event(simulated.event(event)));
+            see(Seen::Event(event));
             let added = guard.map(Event::Guard).into_iter().chain(whole.map(Event::Sample));
             added.for_each(|event| see(Seen::Event(event)));
         };

@@ -15,6 +15,16 @@ pub enum Teardown {
     None,
 }
 
+/// What the disks are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DiskKind {
+    /// Disks and loop devices of a host.
+    Real,
+    /// Disks of the lab. They are created with the spec's queue depth and write cache, and are not faulty unless an act
+    /// makes them so.
+    Simulated,
+}
+
 /// Everything that provisioning needs besides the spec and the devices.
 pub struct Context<'a> {
     pub access: Access<'a>,
@@ -34,8 +44,7 @@ pub struct StackSetting<'a> {
     pub name: &'a str,
     /// The devices are all zeros, so parity and copies are already in sync and inode tables are blank.
     pub zeroed: bool,
-    /// The disks already have the spec's queue depth and write cache: simulated ones are created with them.
-    pub disks_are_set: bool,
+    pub disk_kind: DiskKind,
     pub teardown: Teardown,
 }
 

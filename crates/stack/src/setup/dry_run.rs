@@ -1,7 +1,7 @@
 //! The dry run: what would be done for a stack, as commands.
 
 use crate::machine::access::Access;
-use crate::machine::context::{Context, StackSetting};
+use crate::machine::context::{Context, DiskKind, StackSetting};
 use crate::machine::disk_check::NoDiskCheck;
 use crate::machine::disks::Disks;
 use crate::machine::error::Cause;
@@ -34,7 +34,7 @@ pub fn dry_run(
     tools: &mut Tools,
 ) -> Result<DryRun, Cause> {
     // The disks of a guest are created with the stack's write cache setting.
-    let write_cache = spec.write_cache.unwrap_or(true) || !setting.disks_are_set;
+    let write_cache = spec.write_cache.unwrap_or(true) || setting.disk_kind == DiskKind::Real;
     let mut machine = SimulatedMachine::new(on, disks.all(), write_cache, Some(tools));
     let mut listed = Listed::new(&mut machine);
     let ledger = &mut MemoryLedger::default();

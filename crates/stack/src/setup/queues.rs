@@ -1,7 +1,7 @@
 //! Queues, write caches and read-ahead of the disks.
 
 use super::steps::Setup;
-use crate::machine::context::Context;
+use crate::machine::context::{Context, DiskKind};
 use crate::machine::device::BlockDevice;
 use crate::machine::error::Cause;
 use crate::machine::request_queue;
@@ -23,7 +23,7 @@ impl Setup {
                 self.scheduler(disk, scheduler, context)?;
             }
         }
-        if let Some(depth) = spec.queue_depth.filter(|_| !context.setting.disks_are_set) {
+        if let Some(depth) = spec.queue_depth.filter(|_| context.setting.disk_kind == DiskKind::Real) {
             self.begin("set queue depth", context);
             for disk in members {
                 let attribute = request_queue::depth_attribute(disk, context.access.executor).ok_or_else(|| {

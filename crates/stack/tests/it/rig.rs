@@ -1,8 +1,8 @@
 //! Loop devices and a context for tests on real kernels.
 
 use stack::{
-    Access, Cause, Context, Disks, MemoryLedger, NoDiskCheck, StackError, StackSetting, System, Teardown, Undo,
-    tools_needed,
+    Access, Cause, Context, DiskKind, Disks, MemoryLedger, NoDiskCheck, StackError, StackSetting, System, Teardown,
+    Undo, tools_needed,
 };
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -83,7 +83,7 @@ impl Rig {
                 work_folder: self.folder.path(),
                 name,
                 zeroed: true,
-                disks_are_set: false,
+                disk_kind: DiskKind::Real,
                 teardown: Teardown::Full,
             },
         })

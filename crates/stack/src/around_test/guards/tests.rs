@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::Access;
+use crate::DiskKind;
 use crate::Disks;
 use crate::MemoryLedger;
 use crate::NoDiskCheck;
@@ -134,13 +135,12 @@ fn discards_that_nobody_asked_for_are_a_trim() {
     assert!(trim(7, false).expect("a trim").starts_with("7 discards"));
 }
 
-/// A mirror on a machine in memory, which md is asked to check.
-#[test]
-fn a_check_that_is_under_way_is_seen_unless_the_study_asked_for_it() {
-    let plan = study_file::read(MIRROR, "mirror.toml", &Known::default()).expect("a sound study");
+/// The guards recorded by `act` on a study's first stack, on a machine in memory.
+fn guards(study: &str, disk_kind: DiskKind, act: impl FnOnce(&Stack, &StackSpec, &mut Context<'_>)) -> Vec<Guard> {
+    let plan = study_file::read(study, "guards.toml", &Known::default()).expect("a sound study");
     let cell = &plan.cells[0];
-    let nodes = ["/dev/vda", "/dev/vdb"].map(PathBuf::from);
-    let disks = Disks::of(&cell.machine.disks, &nodes).expect("two");
+    let nodes = ["/dev/vda", "/dev/vdb", "/dev/vdc", "/dev/vdd"].map(PathBuf::from);
+    let disks = Disks::of(&cell.machine.disks, &nodes).expect("at most four");
     let mut machine = SimulatedMachine::new(DryRunOn::Guest, disks.all(), true, None);
     let mut events = Vec::new();
     let mut recorder = |event| events.push(event);
@@ -156,32 +156,66 @@ fn a_check_that_is_under_way_is_seen_unless_the_study_asked_for_it() {
             work_folder: Path::new("/tmp/raidlab"),
             name: "raidlab",
             zeroed: true,
-            disks_are_set: true,
+            disk_kind,
             teardown: Teardown::Full,
         },
     };
     let stack = up(&cell.stack, &disks, &mut context).expect("it comes up");
-    let array = stack.arrays().next().expect("md").attribute("sync_action");
-    for (action, has_acts) in [("idle", false), ("check", false), ("check", true)] {
-        context.access.executor.write(&array, action).expect("md takes it");
-        let tested = Tested {
-            test: Some("read"),
-            spec: &cell.stack,
-            disks: 2,
-            has_acts,
-        };
-        judge(&stack, &[], tested, &mut context).expect("it can be judged");
-    }
-    let guards: Vec<bool> = events
-        .iter()
-        .filter_map(|event| match event {
-            Event::Guard(guard) if guard.name == "undisturbed" => Some(guard.passed),
-            _ => None,
-        })
-        .collect();
+    act(&stack, &cell.stack, &mut context);
+    let guard = |event| match event {
+        Event::Guard(guard) => Some(guard),
+        _ => None,
+    };
+    events.into_iter().filter_map(guard).collect()
+}
+
+#[test]
+fn a_check_that_is_under_way_is_seen_unless_the_study_asked_for_it() {
+    let mut guards = guards(MIRROR, DiskKind::Simulated, |stack, spec, context| {
+        let array = stack.arrays().next().expect("md").attribute("sync_action");
+        for (action, has_acts) in [("idle", false), ("check", false), ("check", true)] {
+            context.access.executor.write(&array, action).expect("md takes it");
+            let tested = Tested {
+                test: Some("read"),
+                spec,
+                disks: 2,
+                has_acts,
+            };
+            judge(stack, &[], tested, context).expect("it can be judged");
+        }
+    });
+    guards.retain(|guard| guard.name == "undisturbed");
+    let passed: Vec<bool> = guards.iter().map(|guard| guard.passed).collect();
     assert_eq!(
-        guards,
+        passed,
         [true, false],
         "idle, a check, and a check that the study asked for"
     );
+}
+
+/// Issue 39, A8: `slow-member` failed on identical disks and dropped right figures.
+#[test]
+fn simulated_disks_have_no_slow_member() {
+    let stripes = MIRROR
+        .replace("count = 2", "count = 4")
+        .replace("level = 1", "level = 0");
+    for (disk_kind, expected) in [(DiskKind::Real, false), (DiskKind::Simulated, true)] {
+        let guards = guards(&stripes, disk_kind, |stack, spec, context| {
+            let moved = ["vda", "vdb", "vdc", "vdd"]
+                .map(|name| disk(name, 1000, if name == "vdc" { 9.0 } else { 1.0 }, 0, 0.0));
+            let tested = Tested {
+                test: Some("read"),
+                spec,
+                disks: 4,
+                has_acts: false,
+            };
+            judge(stack, &moved, tested, context).expect("it can be judged");
+        });
+        let guard = guards
+            .iter()
+            .find(|guard| guard.name == "slow-member")
+            .expect("it is judged");
+        assert_eq!(guard.passed, expected, "{guard:?}");
+        assert!(guard.detail.contains("9.00 ms at vdc"), "{}", guard.detail);
+    }
 }

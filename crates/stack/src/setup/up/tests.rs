@@ -2,6 +2,7 @@
 
 use crate::Access;
 use crate::Context;
+use crate::DiskKind;
 use crate::Disks;
 use crate::MemoryLedger;
 use crate::NoDiskCheck;
@@ -58,7 +59,7 @@ impl Trying<'_> {
                 work_folder: Path::new("/tmp/raidlab"),
                 name: "raidlab",
                 zeroed: self.zeroed,
-                disks_are_set: true,
+                disk_kind: DiskKind::Simulated,
                 teardown: Teardown::Full,
             },
         })

@@ -1,5 +1,4 @@
-//! Facts about simulated disks that a guest cannot know: that they are not faulty, and their speed outside the part
-//! that the array uses.
+//! The time to rebuild a whole disk, from the rebuild of the part that the array uses.
 
 use crate::disks::Models;
 use disksim::catalogue::Model;
@@ -7,22 +6,16 @@ use disksim::request::SECTOR_BYTES;
 use disksim::show::show;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
-use study::event::{Event, Guard, Sample};
+use study::event::Sample;
 use study::metric::{MEBIBYTE, Metric};
 use study::plan::Trial;
 use study::stack::{DATA, DiskGroup};
 
 const HOUR_S: f64 = 3600.0;
 
-/// Adds to the events of a guest.
-#[derive(Debug)]
-pub struct Simulated {
-    disk: Option<WholeDisk>,
-}
-
 /// The disk of which an array uses a part.
 #[derive(Clone, Debug)]
-struct WholeDisk {
+pub struct WholeDisk {
     bytes: f64,
     /// Used by the array, from its start.
     member_bytes: f64,
@@ -30,57 +23,30 @@ struct WholeDisk {
     rates: Vec<f64>,
 }
 
-impl Simulated {
-    /// The rates are measured only for a trial that may rebuild a disk.
-    pub fn of(trial: &Trial, models: &Models) -> Self {
+impl WholeDisk {
+    /// Only for a trial that may rebuild a disk.
+    pub fn of(trial: &Trial, models: &Models) -> Option<Self> {
         let cell = &trial.cell;
-        let group = cell.machine.group(DATA).filter(|_| !cell.acts.is_empty());
-        let disk = group.and_then(|group| {
-            let model = models.find(group).ok()?;
-            let bytes = model.sectors * SECTOR_BYTES;
-            Some(WholeDisk {
-                bytes: bytes as f64,
-                member_bytes: cell.stack.array.member_size_bytes.unwrap_or(bytes).min(bytes) as f64,
-                rates: rates(group, &model)?,
-            })
-        });
-        Self { disk }
+        let group = cell.machine.group(DATA).filter(|_| !cell.acts.is_empty())?;
+        let model = models.find(group).ok()?;
+        let bytes = model.sectors * SECTOR_BYTES;
+        Some(Self {
+            bytes: bytes as f64,
+            member_bytes: cell.stack.array.member_size_bytes.unwrap_or(bytes).min(bytes) as f64,
+            rates: rates(group, &model)?,
+        })
     }
 
-    /// What an event means on simulated disks.
-    pub fn event(&self, event: Event) -> Event {
-        match event {
-            Event::Guard(guard) if guard.name == "slow-member" && !guard.passed => Event::Guard(sound(guard)),
-            other => other,
-        }
-    }
-
-    /// The time to rebuild the whole disk, which a study rarely waits for.
-    pub fn whole_rebuild(&self, sample: &Sample) -> Option<Sample> {
-        let disk = self.disk.as_ref().filter(|_| sample.metric == Metric::RebuildRate)?;
-        let hours = disk.rebuild_s(sample.value)? / HOUR_S;
+    /// The time to rebuild the whole disk, which a study rarely waits for, from the rate of a rebuild.
+    pub fn rebuild_time(&self, sample: &Sample) -> Option<Sample> {
+        let rate = (sample.metric == Metric::RebuildRate).then_some(sample.value)?;
         Some(Sample {
             test: sample.test.clone(),
             metric: Metric::TimeToRebuildDisk,
-            value: hours,
+            value: self.rebuild_s(rate)? / HOUR_S,
         })
     }
-}
 
-/// No simulated disk is faulty unless an act makes it so, and then the guard is not judged: a member that is slower has
-/// another load, model or link by the study, and that is a result.
-fn sound(guard: Guard) -> Guard {
-    Guard {
-        passed: true,
-        detail: format!(
-            "the simulated disks are not faulty, and differ only in load: {}",
-            guard.detail
-        ),
-        ..guard
-    }
-}
-
-impl WholeDisk {
     /// The same share of what the disk sustains in each zone as was measured in those of the array.
     fn rebuild_s(&self, measured_mib_s: f64) -> Option<f64> {
         let of_array = self.pass_s(self.member_bytes);
@@ -129,26 +95,6 @@ fn rates(group: &DiskGroup, model: &Model) -> Option<Vec<f64>> {
 mod tests {
     use super::*;
 
-    /// Issue 39, A8: `slow-member` failed on identical disks and dropped right figures.
-    #[test]
-    fn identical_disks_have_no_slow_member() {
-        let guard = Guard {
-            name: "slow-member".to_owned(),
-            test: Some("read".into()),
-            passed: false,
-            detail: "a read takes 9 ms at vdc".to_owned(),
-        };
-        let simulated = Simulated { disk: None };
-        let Event::Guard(judged) = simulated.event(Event::Guard(guard.clone())) else {
-            panic!("a guard");
-        };
-        assert!(
-            judged.passed && judged.detail.ends_with(&guard.detail),
-            "{}",
-            judged.detail
-        );
-    }
-
     /// Issue 39, A4: 6.87 s for a member of 1 GiB.
     #[test]
     fn a_small_member_does_not_hide_the_hours_of_the_whole_disk() {
@@ -160,14 +106,13 @@ mod tests {
             index: 0,
             seed: 1,
         };
-        let simulated = Simulated::of(&trial, &Models::default());
-        let disk = simulated.disk.clone().expect("a model");
+        let disk = WholeDisk::of(&trial, &Models::default()).expect("a model");
         let sample = |value: f64| Sample {
             test: "rebuild".into(),
             metric: Metric::RebuildRate,
             value,
         };
-        let hours = |rate: f64| simulated.whole_rebuild(&sample(rate)).expect("a rate").value;
+        let hours = |rate: f64| disk.rebuild_time(&sample(rate)).expect("a rate").value;
         let at_full_rate = 1024.0 / disk.pass_s(f64::from(1 << 30));
         // The inner zones have about half the rate of the outer ones.
         let if_all_were_outer = disk.bytes / MEBIBYTE / at_full_rate / HOUR_S;
@@ -179,7 +124,7 @@ mod tests {
         assert!((hours(at_full_rate / 2.0) / hours(at_full_rate) - 2.0).abs() < 1e-9);
         let whole = WholeDisk {
             member_bytes: disk.bytes,
-            ..disk
+            ..disk.clone()
         };
         let direct_s = whole.bytes / MEBIBYTE / 50.0;
         assert!((whole.rebuild_s(50.0).expect("a rate") / direct_s - 1.0).abs() < 1e-9);
