@@ -42,6 +42,21 @@ pub fn of(plan: &Plan) -> Vec<String> {
     all
 }
 
+/// What files that the study names say without effect, and where their names of files lead: without duplicates.
+pub fn notes(plan: &Plan) -> Vec<&str> {
+    let mut all: Vec<&str> = Vec::new();
+    for cell in &plan.cells {
+        if let Work::FioFile(spec) = &cell.workload.work {
+            for note in &spec.notes {
+                if !all.contains(&note.as_str()) {
+                    all.push(note);
+                }
+            }
+        }
+    }
+    all
+}
+
 /// A mirror vdev with many disks, for which the study gives no width.
 fn wide_mirror(cell: &Cell) -> Option<String> {
     let (stack, disks) = (&cell.stack, cell.machine.group(DATA)?.count);
@@ -75,12 +90,12 @@ fn short_queue(cell: &Cell, models: &Models) -> Option<String> {
     })
 }
 
-/// As shown by the plan and the run.
-pub fn paragraph(sentences: &[String]) -> String {
-    sentences
-        .iter()
-        .map(|sentence| format!("\nwarning: {sentence}\n"))
-        .collect()
+/// Notes and warnings as shown by the plan.
+pub fn paragraph(plan: &Plan) -> String {
+    let notes: String = notes(plan).iter().map(|note| format!("note: {note}\n")).collect();
+    let between = if notes.is_empty() { "" } else { "\n" };
+    let warnings = of(plan).into_iter().map(|sentence| format!("\nwarning: {sentence}\n"));
+    format!("{between}{notes}{}", warnings.collect::<String>())
 }
 
 /// The disks under test, if their model is known.

@@ -4,15 +4,28 @@ use crate::Known;
 use crate::parse::document::{Content, Entry};
 use crate::parse::value::{Given, Value, default_value};
 use crate::schema::key::{self, Key, Takes};
+use crate::schema::keys;
 use crate::syntax::diagnostic::Span;
+use std::borrow::Cow;
 
 /// An axis with its values for one stack or workload.
 #[derive(Clone, Debug)]
 pub(crate) struct Axis {
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     pub values: Vec<Given>,
     /// Whether its key is in the file.
     pub written: bool,
+}
+
+/// The name of the axis of a variable of a job file: its own, unless a key has it.
+pub(crate) fn axis_of_variable(name: &str) -> String {
+    const OTHERS: [&str; 7] = ["workload", "stack", "test", "metric", "replicate", "cores", "figure"];
+    let is_taken = keys::all().any(|key| key.axis_name == name || key.name == name) || OTHERS.contains(&name);
+    if is_taken {
+        format!("fio_{name}")
+    } else {
+        name.to_owned()
+    }
 }
 
 /// The axes of a table of the file: every key that is an axis, with its default if missing.
@@ -22,9 +35,17 @@ pub(crate) fn axes_of(entry: &Entry, known: &Known) -> Vec<Axis> {
     let keys = entry
         .table
         .keys()
-        .filter(|key| key.axis != key::Axis::Single)
+        .filter(|key| key.axis != key::Axis::Single && !matches!(key.takes, Takes::Variables))
         .filter(speaks);
-    keys.map(|key| {
+    let variables = entry.table.keys().filter(|key| matches!(key.takes, Takes::Variables));
+    let variables = variables
+        .flat_map(|key| entry.variables(key.name))
+        .map(|variable| Axis {
+            name: axis_of_variable(&variable.name).into(),
+            values: variable.values.clone(),
+            written: true,
+        });
+    let of_keys = keys.map(|key| {
         let field = entry.field(key.name);
         let values = match field.map(|field| &field.content) {
             Some(Content::Values(values)) if !values.is_empty() => values.clone(),
@@ -38,12 +59,12 @@ pub(crate) fn axes_of(entry: &Entry, known: &Known) -> Vec<Axis> {
             }],
         };
         Axis {
-            name: key.axis_name,
+            name: key.axis_name.into(),
             values,
             written: field.is_some(),
         }
-    })
-    .collect()
+    });
+    of_keys.chain(variables).collect()
 }
 
 /// A combination of one value from each axis.
@@ -119,11 +140,11 @@ impl<'a> Point<'a> {
             .map(|(given, _)| &given.span)
     }
 
-    pub fn words(&self) -> impl Iterator<Item = (&'static str, String)> {
+    pub fn words(&self) -> impl Iterator<Item = (&'a str, String)> + use<'a, '_> {
         self.axes
             .iter()
             .zip(&self.picks)
-            .map(|(axis, pick)| (axis.name, axis.values[*pick].value.word()))
+            .map(|(axis, pick)| (axis.name.as_ref(), axis.values[*pick].value.word()))
     }
 }
 
@@ -170,7 +191,7 @@ mod tests {
             span: 0..0,
         };
         Axis {
-            name,
+            name: name.into(),
             values: values.iter().map(given).collect(),
             written: true,
         }

@@ -12,7 +12,7 @@ mod server;
 mod tree;
 
 pub use bonnie::{BONNIE_FILE_TESTS, BONNIE_TESTS, BonnieSpec};
-pub use fio_file::{FioFileSpec, FioSection};
+pub use fio_file::{FILE_ENGINES, FioFileSpec, FioSection, SharedFile};
 pub use fio_value::{fio_bytes, fio_nanoseconds};
 pub use imported::ImportedSpec;
 pub use io::{BufferFill, BufferSpec, IoEngine, IoPattern, IoSpec, SyncMode};

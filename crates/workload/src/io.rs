@@ -99,7 +99,7 @@ fn run(spec: &IoSpec, target: &Target<'_>, seed: u64, host: &mut dyn Host) -> Re
     verify::verify(spec, target, &contents, &cursors, seed, host)?;
     if let Some(mount_point) = target.mount_point.filter(|_| !spec.pattern.has_writes()) {
         let test = spec.pattern.name();
-        holes::report(&fio::layout(spec, mount_point), &mut Reporter { host, test })?;
+        holes::report(&[fio::layout(spec, mount_point)], &mut Reporter { host, test })?;
     }
     Ok(())
 }

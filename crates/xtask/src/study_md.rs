@@ -52,11 +52,27 @@ A `cpu` with a `/`, or that ends in `.toml`, is a model file in the study's fold
 const TAIL: &str = "\
 ## fio options
 
-`fio` takes all keys of `io`, and those of its own table in fio's spelling. `fio_file` names a job file with several
-sections; each section is a test with the section's name, and each needs a `size` in bytes. Jobs run in parallel
-unless `stonewall` separates them. Options that run commands, name other files or devices, or change how time is
-measured are refused, as is every option that is in neither table. Values consist of letters, digits and
-`. , : / % _ + - =`. Raidlab creates the files, one for each job, before the measurement starts.
+`fio` takes all keys of `io`, and those of its own table in fio's spelling. Every option that is in neither table is refused.
+Values consist of letters, digits and `. , : / % _ + - =`.
+
+## fio job files
+
+`fio_file` names a job file with several sections; each section is a test with the section's name. Jobs run in parallel unless
+`stonewall` separates them. The file is read as fio reads it: `;` and `#` end a line, also after a value, `[global]` may come
+several times, and `include FILE` adds the options of a file in the same folder.
+
+- Raidlab creates the files on the stack before the measurement starts: one for each job, or one for all jobs and sections with
+  the same `filename`, whatever path or device it names. As in fio, a file that some section reads is written first.
+- A device has a size, a file has not: sections without `size` or `filesize` in bytes (also `size=50%`) get the `size` of the
+  study, `fio_file = { path = \"x.fio\", size = \"4G\" }`.
+- `${NAME}` gets its values from the study, `vars = { NAME = [\"4k\", \"64k\"] }`, and is an axis. Without a value it is an error.
+- Options that name places (`directory`, `name`), logs (`write_bw_log`, `log_avg_msec`, …), fio's report, its clock and its
+  threads have no effect. `raidlab plan` and `raidlab run` say so in a note, and what holds instead.
+- Engines that create, look up or delete files (`filecreate`, `filestat`, `filedelete`, `dircreate`, `dirstat`, `dirdelete`)
+  have files per second as their figure.
+- Refused, all lines at once, each with its reason: options that run commands, read other files, hide errors or keep a processor
+  spinning; trims; engines that reach anything but the files of the stack; `zonemode=zbd`; `atomic`; fio's `$ncpus`, `$pagesize`
+  and `$mb_memory`; and every option that is in no table. An option that the installed fio does not know fails the trial.
 
 The warnings and guards of `io` hold for every kind of workload. A section of a job file measures the same as an `io` with the
 same keys; where the two differ, fio's defaults do. fio stops after `size`, unless the file says `time_based` (`io` does with a
@@ -352,6 +368,8 @@ fn takes(key: &Key) -> String {
         Takes::Names => "list of axes".to_owned(),
         Takes::Scalars => "list of values".to_owned(),
         Takes::Figures => "list of numbers".to_owned(),
+        Takes::Variables => "table of values".to_owned(),
+        Takes::NameOr(_) => "string on one line, or table".to_owned(),
         Takes::One(_) => "table".to_owned(),
         Takes::Many(Table::Array | Table::Filesystem | Table::Bus) => "table or list of tables".to_owned(),
         Takes::Many(_) => "tables".to_owned(),

@@ -23,7 +23,7 @@ pub fn plan(arguments: &PlanArguments) -> Result<ExitCode, ExpectedError> {
                 || text(&plan) + &run_cost::paragraph(&plan, &cache, prepare::processors()),
                 |shard| shard_text(&plan, shard),
             );
-            print(&format!("{text}{}", advice::paragraph(&advice::of(&plan))))?;
+            print(&format!("{text}{}", advice::paragraph(&plan)))?;
         }
         Format::Json => {
             let mut json = serde_json::to_value(&plan).expect("a plan is plain data");

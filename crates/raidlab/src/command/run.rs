@@ -56,6 +56,9 @@ pub fn run(arguments: &RunArguments) -> Result<ExitCode, ExpectedError> {
     if arguments.dry_run {
         return print(&dry_run::commands(&part, &wanted)?).map(|()| ExitCode::SUCCESS);
     }
+    for note in advice::notes(&plan) {
+        say(&format!("raidlab: note: {note}"));
+    }
     for sentence in advice::of(&plan) {
         say(&format!("raidlab: warning: {sentence}"));
     }

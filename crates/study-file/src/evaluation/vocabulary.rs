@@ -46,7 +46,7 @@ impl Vocabulary {
             .chain(workloads.iter().flat_map(|w| &w.axes));
         for axis in axes {
             for given in &axis.values {
-                all.add(axis.name, &given.value.word(), given.value == Value::Broken);
+                all.add(&axis.name, &given.value.word(), given.value == Value::Broken);
             }
         }
         for workload in workloads {

@@ -296,17 +296,17 @@ fn too_many(units: &[Unit], workloads: &[WorkloadEntry], found: &mut Found) -> b
 
 /// The axes of all stacks in the order of the file. Level and type are always included, because they describe every
 /// stack.
-fn stack_axes(units: &[Unit]) -> Vec<&'static str> {
-    let mut axes: Vec<(usize, &'static str)> = Vec::new();
+fn stack_axes(units: &[Unit]) -> Vec<&str> {
+    let mut axes: Vec<(usize, &str)> = Vec::new();
     for axis in units.iter().flat_map(|unit| &unit.axes) {
         let start = match axis.values.first() {
             Some(given) if axis.written => given.span.start,
-            _ if matches!(axis.name, "level" | "type") => usize::MAX,
+            _ if matches!(axis.name.as_ref(), "level" | "type") => usize::MAX,
             _ => continue,
         };
-        match axes.iter_mut().find(|(_, name)| *name == axis.name) {
+        match axes.iter_mut().find(|(_, name)| *name == axis.name.as_ref()) {
             Some((first, _)) => *first = start.min(*first),
-            None => axes.push((start, axis.name)),
+            None => axes.push((start, axis.name.as_ref())),
         }
     }
     axes.sort_by_key(|(start, _)| *start);
@@ -314,7 +314,7 @@ fn stack_axes(units: &[Unit]) -> Vec<&'static str> {
 }
 
 /// The values of a point on the axes of the plan.
-fn place(point: &Point, axes: &[&'static str]) -> Vec<(String, String)> {
+fn place(point: &Point, axes: &[&str]) -> Vec<(String, String)> {
     axes.iter()
         .map(|axis| ((*axis).to_owned(), point.get(axis).word()))
         .collect()

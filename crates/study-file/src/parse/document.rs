@@ -35,8 +35,17 @@ pub(crate) enum Content {
     Values(Vec<Given>),
     Tables(Vec<Entry>),
     Filter(Vec<FilterItem>),
+    Variables(Vec<Variable>),
     /// Invalid; already reported.
     Broken,
+}
+
+/// `NAME = VALUES` of the variables of a job file.
+#[derive(Debug)]
+pub(crate) struct Variable {
+    pub name: String,
+    pub span: Span,
+    pub values: Vec<Given>,
 }
 
 /// `AXIS = VALUE` of a claim's `where`.
@@ -75,6 +84,7 @@ impl Entry {
             || self.field(name).is_some_and(|field| match &field.content {
                 Content::Broken => true,
                 Content::Values(values) => values.is_empty(),
+                Content::Variables(variables) => variables.iter().any(|variable| variable.values.is_empty()),
                 _ => false,
             })
     }
@@ -94,6 +104,13 @@ impl Entry {
     pub fn tables(&self, name: &str) -> &[Entry] {
         match self.field(name).map(|field| &field.content) {
             Some(Content::Tables(entries)) => entries,
+            _ => &[],
+        }
+    }
+
+    pub fn variables(&self, name: &str) -> &[Variable] {
+        match self.field(name).map(|field| &field.content) {
+            Some(Content::Variables(variables)) => variables,
             _ => &[],
         }
     }
@@ -295,7 +312,14 @@ impl Reader<'_, '_> {
 
     fn content(&mut self, key: &'static Key, value: &Spanned<DeValue>, key_span: &Span) -> Content {
         match (key.takes, value.get_ref()) {
-            (Takes::One(table), DeValue::Table(values)) => {
+            (Takes::Variables, DeValue::Table(values)) => Content::Variables(self.variables(key, values)),
+            (Takes::Variables, other) => {
+                let message = format!("`{}` must be a table, not {}", key.name, type_name(other));
+                let help = "write vars = { BS = [\"4k\", \"64k\"] }";
+                self.found.add_with_help(&value.span(), message, help);
+                Content::Broken
+            }
+            (Takes::One(table) | Takes::NameOr(table), DeValue::Table(values)) => {
                 Content::Tables(vec![self.table(table, values, header_or(key_span, &value.span()))])
             }
             (Takes::One(table), DeValue::Array(_)) => {
@@ -397,6 +421,24 @@ impl Reader<'_, '_> {
             }
         }
         Content::Values(all)
+    }
+
+    fn variables(&mut self, key: &'static Key, values: &DeTable) -> Vec<Variable> {
+        let mut variables = Vec::new();
+        for (name, value) in values {
+            let list = match value.get_ref() {
+                DeValue::Array(list) => self.values(key, list, &name.span()),
+                _ => Content::Values(self.value(key, value).into_iter().collect()),
+            };
+            if let Content::Values(values) = list {
+                variables.push(Variable {
+                    name: name.get_ref().to_string(),
+                    span: name.span(),
+                    values,
+                });
+            }
+        }
+        variables
     }
 
     fn value(&mut self, key: &'static Key, value: &Spanned<DeValue>) -> Option<Given> {

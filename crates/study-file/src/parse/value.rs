@@ -129,7 +129,7 @@ pub(crate) fn read_value(key: &Key, value: &DeValue, known: &Known) -> Result<Va
         Takes::Word(words) | Takes::Words(words) => word(key, value, words),
         Takes::Figures => figure(key, value),
         Takes::Scalars => scalar(key, value),
-        Takes::FioOption => fio_option(key, value),
+        Takes::FioOption | Takes::Variables => fio_option(key, value),
         _ => text(key, value, known),
     }
 }

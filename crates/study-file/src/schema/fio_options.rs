@@ -97,11 +97,8 @@ pub(crate) static FIO_OPTIONS: &[Key] = &[
     option("zoneskip", "bytes between zones"),
 ];
 
-/// Options for job files only, because they concern several jobs.
-const OF_FILES: &[&str] = &["stonewall", "new_group", "wait_for", "exitall", "description"];
-
 /// Engines that only read and write the files under test.
-const ENGINES: &[&str] = &[
+pub(crate) const ENGINES: &[&str] = &[
     "sync", "psync", "vsync", "pvsync", "pvsync2", "libaio", "posixaio", "io_uring", "mmap", "splice",
 ];
 
@@ -245,11 +242,6 @@ pub(crate) fn refusal(name: &str) -> Option<String> {
     Some(format!("`{name}` {reason}"))
 }
 
-/// Whether it is permitted in a job file, in addition to the options of the `fio` table.
-pub(crate) fn is_of_files(name: &str) -> bool {
-    OF_FILES.contains(&name)
-}
-
 /// The error in an option's value, if any.
 ///
 /// fio passes values with arithmetic to a shell, reads files named in quotes, and replaces `$words`: so only
@@ -296,6 +288,14 @@ pub(crate) fn canonical(name: &str) -> &str {
         "lockmem_size" => "lockmem",
         "ratemin" => "rate_min",
         "ratecycle" => "rate_cycle",
+        "start_delay" => "startdelay",
+        "wait_for_previous" => "stonewall",
+        "threads" => "thread",
+        "ss" => "steadystate",
+        "ss_dur" => "steadystate_duration",
+        "ss_ramp" => "steadystate_ramp_time",
+        "ss_interval" => "steadystate_check_interval",
+        "fill_fs" => "fill_device",
         other => other,
     }
 }

@@ -20,6 +20,7 @@ pub enum Table {
     Io,
     /// Additional keys of fio.
     Fio,
+    FioFile,
     Bonnie,
     Iozone,
     Server,
@@ -34,7 +35,7 @@ pub enum Table {
 }
 
 impl Table {
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 24] = [
         Self::Top,
         Self::Disks,
         Self::Group,
@@ -48,6 +49,7 @@ impl Table {
         Self::FileSize,
         Self::Io,
         Self::Fio,
+        Self::FioFile,
         Self::Bonnie,
         Self::Iozone,
         Self::Server,
@@ -76,6 +78,7 @@ impl Table {
             Self::FileSize => "size = { … } of a tree",
             Self::Io => "io = { … } of a [[workload]]",
             Self::Fio => "fio = { … } of a [[workload]]",
+            Self::FioFile => "fio_file = { … } of a [[workload]]",
             Self::Bonnie => "bonnie = { … } of a [[workload]]",
             Self::Iozone => "iozone = { … } of a [[workload]]",
             Self::Server => "server = { … } of a [[workload]]",
@@ -201,6 +204,10 @@ pub enum Takes {
     GroupName,
     /// Axis = value, …
     Filter,
+    /// Names given by the user, each with a value that fio accepts or a list of them.
+    Variables,
+    /// A table, or only a name.
+    NameOr(Table),
     /// A table.
     One(Table),
     /// A table, or a list of them.

@@ -1,44 +1,117 @@
-//! `fio_file = "…"`: a fio job file.
+//! `fio_file = "…"` or `fio_file = { path = "…", … }`: a fio job file.
 
+use super::Form;
+use super::job_file::{self, Given, JobFile, Refusal};
 use super::rules::Rules;
-use super::{Form, job_file};
 use crate::Known;
 use crate::parse::document::Entry;
-use crate::point::{Axis, Point};
-use crate::syntax::diagnostic::Found;
+use crate::point::{Axis, Point, axes_of, axis_of_variable, points, size};
+use crate::syntax::diagnostic::{Found, Span};
+use std::collections::HashMap;
 use study::workload::{FioFileSpec, Work};
 
+/// The file is read once for each combination of these.
+const COMBINATIONS_MAX: usize = 4096;
+const SIZE: &str = "fio_file_size";
+
 struct FioFile {
-    spec: FioFileSpec,
-    /// Text of the file.
-    text: String,
+    file: JobFile,
+    /// By the values of its axes.
+    specs: HashMap<Vec<String>, FioFileSpec>,
+    tests: Vec<String>,
 }
 
 pub(super) fn read(entry: &Entry, known: &Known, found: &mut Found) -> Option<Box<dyn Form>> {
-    let file = entry.value("fio_file")?;
-    match job_file::read(&file.value.word(), known) {
-        Ok((spec, text)) => Some(Box::new(FioFile { spec, text })),
-        Err((message, help)) => {
-            found.add_with_help(&file.span, message, help);
-            None
+    let table = entry.tables("fio_file").first();
+    let path = match table {
+        Some(table) => table.value("path")?,
+        None => entry.value("fio_file")?,
+    };
+    let refuse = |refused: Vec<Refusal>, found: &mut Found| {
+        for Refusal { message, help } in refused {
+            found.add_with_help(&path.span, message, help);
+        }
+    };
+    let file = match JobFile::read(&path.value.word(), known) {
+        Ok(file) => file,
+        Err(refused) => {
+            refuse(refused, found);
+            return None;
+        }
+    };
+    let axes = table.map(|table| axes_of(table, known)).unwrap_or_default();
+    let variables = table.map_or(&[][..], |table| table.variables("vars"));
+    for variable in variables
+        .iter()
+        .filter(|variable| !job_file::uses(&file, &variable.name))
+    {
+        let message = format!("{} has no `${{{}}}`", file.path, variable.name);
+        found.add_with_help(&variable.span, message, "leave the variable out");
+    }
+    if table.is_some_and(|table| table.is_broken("vars") || table.is_broken("size"))
+        || too_many(&axes, &path.span, found)
+    {
+        return None;
+    }
+    let names: Vec<&str> = variables.iter().map(|variable| variable.name.as_str()).collect();
+    let mut specs = HashMap::new();
+    let mut is_sound = true;
+    for point in points(&axes) {
+        let variables: Vec<(String, String)> = names
+            .iter()
+            .map(|name| ((*name).to_owned(), point.get(&axis_of_variable(name)).word()))
+            .collect();
+        let given = Given {
+            variables: &variables,
+            size_bytes: point.number(SIZE),
+        };
+        match job_file::parse(&file, given) {
+            Ok(spec) => drop(specs.insert(words(&point), spec)),
+            Err(refused) => {
+                refuse(refused, found);
+                is_sound = false;
+            }
         }
     }
+    let first: &FioFileSpec = specs.values().next()?;
+    let tests = first.sections.iter().map(|section| section.name.clone()).collect();
+    is_sound.then(|| -> Box<dyn Form> { Box::new(FioFile { file, specs, tests }) })
+}
+
+fn too_many(axes: &[Axis], span: &Span, found: &mut Found) -> bool {
+    let combinations = size(axes);
+    if combinations > COMBINATIONS_MAX {
+        let message = format!("there are {combinations} combinations of `size` and `vars`");
+        found.add_with_help(span, message, format!("at most {COMBINATIONS_MAX} are possible"));
+    }
+    combinations > COMBINATIONS_MAX
+}
+
+fn words(point: &Point) -> Vec<String> {
+    point.words().map(|(_, word)| word).collect()
 }
 
 impl Form for FioFile {
-    fn work(&self, _: &Point) -> Work {
-        Work::FioFile(self.spec.clone())
+    fn work(&self, point: &Point) -> Work {
+        Work::FioFile(self.specs[&words(point)].clone())
     }
 
     fn tests(&self, _: &[Axis]) -> Vec<Option<String>> {
-        let sections = self.spec.sections.iter();
-        sections.map(|section| Some(section.name.clone())).collect()
+        self.tests.iter().cloned().map(Some).collect()
     }
 
     fn file(&self) -> Option<(&str, &str)> {
-        Some((&self.spec.path, &self.text))
+        Some((&self.file.path, &self.file.text))
     }
 }
 
 /// Its requirements are in fio's own file.
-impl Rules for FioFileSpec {}
+impl Rules for FioFileSpec {
+    fn room_axes(&self) -> &'static [&'static str] {
+        &[SIZE]
+    }
+
+    fn file_size_axes(&self) -> &'static [&'static str] {
+        &[SIZE]
+    }
+}

@@ -5,6 +5,7 @@ mod acts_of_managers;
 mod diagnostics;
 mod found_in_plan;
 mod integrity;
+mod job_files;
 mod memory;
 mod model_files;
 mod order;

@@ -3,6 +3,7 @@
 use super::io::{BufferFill, BufferSpec, IoEngine, IoPattern, IoSpec, SyncMode};
 use super::{IoJob, WorkSpec, fio_bytes, fio_nanoseconds, pairs};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// A parsed and validated fio job file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -11,7 +12,20 @@ pub struct FioFileSpec {
     pub path: String,
     /// In the order of the file; each with the preceding options of `[global]`.
     pub sections: Vec<FioSection>,
+    /// What the file says without effect in a study, and where its file names lead. Not part of a cell's identity.
+    #[serde(skip)]
+    pub notes: Vec<String>,
 }
+
+/// Engines that create, look up or delete files instead of reading and writing them.
+pub const FILE_ENGINES: [&str; 6] = [
+    "filecreate",
+    "filestat",
+    "filedelete",
+    "dircreate",
+    "dirstat",
+    "dirdelete",
+];
 
 /// A section of a job file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,14 +36,46 @@ pub struct FioSection {
     pub options: Vec<(String, String)>,
     pub pattern: IoPattern,
     pub block_bytes: u64,
-    /// Total size of each job's files.
+    /// Bytes that each job reads and writes once.
     pub size_bytes: u64,
     pub jobs: u32,
-    /// Number of files of each job.
+    /// Number of files of each job, or of those that its jobs share.
     pub files: u32,
     pub runtime_ns: Option<u64>,
     pub direct: bool,
     pub end_fsync: bool,
+    /// Numbers of the files that its jobs share with each other, and with other sections with these numbers; empty if
+    /// each job has its own files.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shared: Vec<u32>,
+    /// Total size of its files, or of those of each job, if that is not `size_bytes`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file_bytes: Option<u64>,
+}
+
+/// A file that several jobs use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SharedFile {
+    pub bytes: u64,
+    pub block_bytes: u64,
+    /// Some job reads it.
+    pub is_read: bool,
+}
+
+impl FioFileSpec {
+    /// The files of `filename`, by number: as large as the section that needs most of it.
+    pub fn shared_files(&self) -> BTreeMap<u32, SharedFile> {
+        let mut files: BTreeMap<u32, SharedFile> = BTreeMap::new();
+        for section in &self.sections {
+            for number in &section.shared {
+                let file = files.entry(*number).or_default();
+                file.bytes = file.bytes.max(section.each_file_bytes());
+                file.block_bytes = file.block_bytes.max(section.block_bytes);
+                file.is_read |= section.pattern.has_reads();
+            }
+        }
+        files
+    }
 }
 
 /// Options of a section with a field of [`IoSpec`].
@@ -64,6 +110,22 @@ const FIELDS: [&str; 25] = [
 const SECOND_NS: u64 = 1_000_000_000;
 
 impl FioSection {
+    /// Whether its operations are on whole files, not on their contents.
+    pub fn is_of_whole_files(&self) -> bool {
+        self.engine().is_some_and(|engine| FILE_ENGINES.contains(&engine))
+    }
+
+    /// fio's engine, if the file names one.
+    pub fn engine(&self) -> Option<&str> {
+        let engine = self.options.iter().rev().find(|(name, _)| name == "ioengine");
+        engine.map(|(_, engine)| engine.as_str())
+    }
+
+    /// Size of each of its files.
+    pub fn each_file_bytes(&self) -> u64 {
+        self.file_bytes.unwrap_or(self.size_bytes) / u64::from(self.files.max(1))
+    }
+
     /// The section as an `fio` workload. fio's default engine is written out: it ignores `iodepth`.
     pub fn as_io(&self) -> IoSpec {
         let said = |wanted: &str| {
@@ -153,8 +215,8 @@ impl WorkSpec for FioFileSpec {
     }
 
     fn jobs(&self) -> Vec<IoJob<'_>> {
-        self.sections
-            .iter()
+        let sections = self.sections.iter().filter(|section| !section.is_of_whole_files());
+        sections
             .map(|section| IoJob::new(&section.name, section.as_io(), "size"))
             .collect()
     }
@@ -164,17 +226,17 @@ impl WorkSpec for FioFileSpec {
     }
 
     fn bytes(&self, _: u64) -> u64 {
-        self.sections.iter().fold(0, |sum: u64, section| {
-            sum.saturating_add(section.size_bytes.saturating_mul(u64::from(section.jobs)))
-        })
+        let own = self.sections.iter().filter(|section| section.shared.is_empty());
+        let own = own.map(|section| {
+            let of_job = section.each_file_bytes().saturating_mul(u64::from(section.files));
+            of_job.saturating_mul(u64::from(section.jobs))
+        });
+        let shared = self.shared_files().into_values().map(|file| file.bytes);
+        own.chain(shared).fold(0, u64::saturating_add)
     }
 
     fn largest_file_bytes(&self) -> u64 {
-        self.sections
-            .iter()
-            .map(|section| section.size_bytes)
-            .max()
-            .unwrap_or(0)
+        self.sections.iter().map(FioSection::each_file_bytes).max().unwrap_or(0)
     }
 
     fn describe(&self) -> String {

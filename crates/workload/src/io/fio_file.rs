@@ -1,7 +1,7 @@
 //! A fio job file: all its sections in one fio run, each a test named after the section.
 //!
-//! raidlab prepares separate files for each section, so that reads are cold. Only fio knows what it wrote: its own
-//! `verify` compares contents, if the job file sets it.
+//! raidlab prepares separate files for each section, so that reads are cold, or those that sections share by `filename`.
+//! Only fio knows what it wrote: its own `verify` compares contents, if the job file sets it.
 
 use super::fio::{COMMON, OUTPUT_BYTES_MAX, TIME_LIMIT, escaped};
 use super::fio_log::BandwidthLog;
@@ -18,8 +18,12 @@ use crate::report::{FIO_CLOCK, Reporter};
 use crate::{Engine, Target, WorkloadError};
 use std::path::Path;
 use std::time::{Duration, Instant};
+use study::metric::Metric;
 use study::workload::{FioFileSpec, FioSection, IoSpec};
 use tools::{Invocation, Tool};
+
+/// Engines of which raidlab prepares the files; the other engines of whole files create them, or use folders.
+const OF_PREPARED_FILES: [&str; 2] = ["filestat", "filedelete"];
 
 impl Engine for FioFileSpec {
     fn tool(&self) -> Option<Tool> {
@@ -36,9 +40,8 @@ fn run(spec: &FioFileSpec, target: &Target<'_>, seed: u64, host: &mut dyn Host) 
         .mount_point
         .ok_or_else(|| WorkloadError::Spec("a job file needs a filesystem, and this stack has none".to_owned()))?;
     host.step("prepare files");
-    for section in &spec.sections {
-        let contents = Contents::for_segments(seed, section.block_bytes);
-        place::prepare(&layout(section, mount_point), &contents)?;
+    for layout in layouts(spec, mount_point) {
+        place::prepare(&layout, &Contents::for_segments(seed, layout.block_bytes))?;
     }
     host.quiesce_and_drop_caches()
         .map_err(WorkloadError::host("quiesce and drop caches"))?;
@@ -70,6 +73,7 @@ fn run(spec: &FioFileSpec, target: &Target<'_>, seed: u64, host: &mut dyn Host) 
     report_whole(cpu, moved, host);
     let judged = specs.iter().zip(&spec.sections).zip(&outcomes);
     let judged: Vec<Judged<'_>> = judged
+        .filter(|((_, section), _)| !section.is_of_whole_files())
         .map(|((spec, section), outcome)| Judged {
             test: &section.name,
             spec,
@@ -77,28 +81,81 @@ fn run(spec: &FioFileSpec, target: &Target<'_>, seed: u64, host: &mut dyn Host) 
         })
         .collect();
     guards::report(&judged, moved, host);
-    for section in spec.sections.iter().filter(|section| !section.pattern.has_writes()) {
+    let reads_only = |section: &&FioSection| !section.pattern.has_writes() && !section.is_of_whole_files();
+    for section in spec.sections.iter().filter(reads_only) {
         let test = &section.name;
-        holes::report(&layout(section, mount_point), &mut Reporter { host, test })?;
+        holes::report(&layouts_of(spec, section, mount_point), &mut Reporter { host, test })?;
     }
     Ok(())
 }
 
-fn layout<'a>(section: &'a FioSection, mount_point: &'a Path) -> Layout<'a> {
+/// All files that are prepared.
+fn layouts<'a>(spec: &'a FioFileSpec, mount_point: &'a Path) -> Vec<Layout<'a>> {
+    let numbers: Vec<u32> = spec.shared_files().into_keys().collect();
+    let is_prepared = |section: &&FioSection| match section.engine() {
+        Some(engine) if section.is_of_whole_files() => OF_PREPARED_FILES.contains(&engine),
+        _ => true,
+    };
+    let own = spec
+        .sections
+        .iter()
+        .filter(|section| section.shared.is_empty())
+        .filter(is_prepared);
+    let own = own.map(|section| own_layout(section, mount_point));
+    own.chain(shared_layouts(spec, &numbers, mount_point)).collect()
+}
+
+/// The files of a section.
+fn layouts_of<'a>(spec: &'a FioFileSpec, section: &'a FioSection, mount_point: &'a Path) -> Vec<Layout<'a>> {
+    match section.shared.is_empty() {
+        true => vec![own_layout(section, mount_point)],
+        false => shared_layouts(spec, &section.shared, mount_point),
+    }
+}
+
+fn own_layout<'a>(section: &'a FioSection, mount_point: &'a Path) -> Layout<'a> {
     Layout {
         mount_point,
-        prefix: &section.name,
+        prefix: section.name.as_str().into(),
         jobs: section.jobs,
         files: section.files,
-        file_bytes: section.size_bytes / u64::from(section.files),
+        file_bytes: section.each_file_bytes(),
         block_bytes: section.block_bytes,
         offset_bytes: 0,
-        filled: section.pattern.has_reads(),
-        reserved: !section
-            .options
-            .iter()
-            .any(|(name, value)| name == "fallocate" && value == "none"),
+        filled: section.pattern.has_reads() && !section.is_of_whole_files(),
+        reserved: reserves(section),
     }
+}
+
+fn reserves(section: &FioSection) -> bool {
+    let no_space = |(name, value): &(String, String)| name == "fallocate" && value == "none";
+    !section.is_of_whole_files() && !section.options.iter().any(no_space)
+}
+
+/// As fio does it: a file that some job reads is written before all jobs.
+fn shared_layouts<'a>(spec: &'a FioFileSpec, numbers: &[u32], mount_point: &'a Path) -> Vec<Layout<'a>> {
+    let files = spec.shared_files();
+    let layout = |number: &u32| {
+        let file = files[number];
+        let mut users = spec.sections.iter().filter(|section| section.shared.contains(number));
+        Layout {
+            mount_point,
+            prefix: shared_name(*number).into(),
+            jobs: 1,
+            files: 1,
+            file_bytes: file.bytes,
+            block_bytes: file.block_bytes,
+            offset_bytes: 0,
+            filled: file.is_read,
+            reserved: users.all(reserves),
+        }
+    };
+    numbers.iter().map(layout).collect()
+}
+
+/// No section can have this name.
+fn shared_name(number: u32) -> String {
+    format!("shared+{number}")
 }
 
 fn arguments(spec: &FioFileSpec, mount_point: &Path, seed: u64, logs: &[Option<BandwidthLog>]) -> Vec<String> {
@@ -109,8 +166,16 @@ fn arguments(spec: &FioFileSpec, mount_point: &Path, seed: u64, logs: &[Option<B
         arguments.push(format!("--name={}", section.name));
         // fio expects a signed number.
         arguments.push(format!("--randseed={}", (seed >> 1).wrapping_add(number) >> 1));
-        let format = layout(section, mount_point).fio_format();
-        arguments.push(format!("--filename_format={format}"));
+        arguments.push(match section.shared.is_empty() {
+            true => format!("--filename_format={}", own_layout(section, mount_point).fio_format()),
+            false => {
+                let names = shared_layouts(spec, &section.shared, mount_point).into_iter();
+                format!(
+                    "--filename={}",
+                    names.map(|layout| layout.name(0, 0)).collect::<Vec<_>>().join(":")
+                )
+            }
+        });
         let said = section.options.iter().filter(|(name, _)| name != "group_reporting");
         arguments.extend(said.map(|(name, value)| format!("--{name}={value}")));
         arguments.extend(log.iter().flat_map(BandwidthLog::arguments));
@@ -156,12 +221,17 @@ fn report_section(
     if let Some(log) = log {
         tally.course = log.read()?;
     }
-    report::report_test(&section.name, section.pattern, &tally, duration, written, host);
-    let mut reporter = Reporter {
-        host,
-        test: &section.name,
-    };
-    reporter.course(&tally.course, duration);
+    let test = &section.name;
+    if section.is_of_whole_files() {
+        // fio counts the bytes that the files would have.
+        let files = (tally.reads.bytes + tally.writes.bytes) / section.each_file_bytes().max(1);
+        let mut reporter = Reporter { host, test };
+        reporter.sample(Metric::FilesPerSecond, files as f64 / duration.as_secs_f64());
+    } else {
+        report::report_test(test, section.pattern, &tally, duration, written, host);
+        Reporter { host, test }.course(&tally.course, duration);
+    }
+    let mut reporter = Reporter { host, test };
     reporter.long_enough_guard(duration, FIO_CLOCK);
     Ok(Outcome {
         tally,

@@ -8,9 +8,12 @@ use rustix::io::Errno;
 use std::os::fd::OwnedFd;
 
 /// Checks the files of a read-only job. Call it after the measurement: it reads the extent maps of the files.
-pub(super) fn report(layout: &Layout<'_>, reporter: &mut Reporter<'_>) -> Result<(), WorkloadError> {
+pub(super) fn report(layouts: &[Layout<'_>], reporter: &mut Reporter<'_>) -> Result<(), WorkloadError> {
     let (mut all, mut unwritten, mut first) = (0, 0, None);
-    for path in layout.paths() {
+    let files = layouts
+        .iter()
+        .flat_map(|layout| layout.paths().map(move |path| (layout, path)));
+    for (layout, path) in files {
         let file = open(&path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
             .map_err(WorkloadError::at("open", &path))?;
         let bytes = unwritten_bytes(&file, layout.offset_bytes, layout.file_bytes)

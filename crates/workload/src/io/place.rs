@@ -5,6 +5,7 @@ use crate::contents::Contents;
 use crate::{Target, WorkloadError};
 use rustix::fs::{Advice, FallocateFlags, Mode, OFlags, fadvise, fallocate, open, syncfs, unlink};
 use rustix::io::Errno;
+use std::borrow::Cow;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -29,7 +30,7 @@ pub(super) fn file_name(job: impl std::fmt::Display) -> String {
 pub(super) struct Layout<'a> {
     pub(super) mount_point: &'a Path,
     /// Prefix of the names, followed by a full stop.
-    pub(super) prefix: &'a str,
+    pub(super) prefix: Cow<'a, str>,
     pub(super) jobs: u32,
     /// Number of files per job.
     pub(super) files: u32,
@@ -48,7 +49,7 @@ impl<'a> Layout<'a> {
     pub(super) fn of(spec: &IoSpec, mount_point: &'a Path) -> Self {
         Self {
             mount_point,
-            prefix: "io",
+            prefix: "io".into(),
             jobs: spec.jobs,
             files: 1,
             file_bytes: spec.offset_bytes + spec.size_bytes,
@@ -59,7 +60,7 @@ impl<'a> Layout<'a> {
         }
     }
 
-    fn name(&self, job: u32, file: u32) -> String {
+    pub(super) fn name(&self, job: u32, file: u32) -> String {
         match self.files {
             1 => format!("{}.{job}", self.prefix),
             _ => format!("{}.{job}.{file}", self.prefix),

@@ -110,6 +110,8 @@ fn a_job_file_is_done_section_by_section() {
         runtime_ns: None,
         direct: false,
         end_fsync: false,
+        shared: Vec::new(),
+        file_bytes: None,
     };
     let fill = [
         ("rw", "write"),
@@ -132,6 +134,7 @@ fn a_job_file_is_done_section_by_section() {
             section("fill", IoPattern::Write, 1, 1, &fill),
             section("look", IoPattern::RandRead, 2, 2, &look),
         ],
+        notes: Vec::new(),
     };
     let folder = tempfile::tempdir().expect("a folder");
     let mut host = Folder::default();
@@ -152,6 +155,105 @@ fn a_job_file_is_done_section_by_section() {
         ["fill.0", "look.0.0", "look.0.1", "look.1.0", "look.1.1"],
         "fio made no files of its own"
     );
+}
+
+/// Issue 39, 12: a phase that writes a file and one that verifies it had files of their own.
+#[test]
+fn sections_that_share_a_file_read_what_the_others_wrote() {
+    let section = |name: &str, pattern, jobs, said: &[(&str, &str)]| FioSection {
+        name: name.to_owned(),
+        options: said
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect(),
+        pattern,
+        block_bytes: 64 << 10,
+        size_bytes: 8 << 20,
+        jobs,
+        files: 1,
+        runtime_ns: None,
+        direct: false,
+        end_fsync: false,
+        shared: vec![0],
+        file_bytes: Some(9 << 20),
+    };
+    let verify = [
+        ("bs", "64k"),
+        ("size", "8m"),
+        ("offset", "1m"),
+        ("verify", "meta"),
+        ("stonewall", "1"),
+    ];
+    let write = [&verify[..], &[("rw", "write"), ("do_verify", "0")]].concat();
+    let read = [&verify[..], &[("rw", "read"), ("do_verify", "1"), ("numjobs", "2")]].concat();
+    let spec = FioFileSpec {
+        path: "x.fio".to_owned(),
+        sections: vec![
+            section("write", IoPattern::Write, 1, &write),
+            section("verify", IoPattern::Read, 2, &read),
+        ],
+        notes: Vec::new(),
+    };
+    assert_eq!(Work::FioFile(spec.clone()).spec().bytes(4096), 9 << 20, "once");
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut host = Folder::default();
+    let work = WorkloadSpec {
+        name: "a file".to_owned(),
+        work: Work::FioFile(spec),
+    };
+    workload::run(&work, &target(folder.path()), 7, &mut host).expect("fio finds what it wrote");
+    assert_eq!(counts(&host, "write"), [0, 128]);
+    assert_eq!(counts(&host, "verify"), [256, 0], "both jobs");
+    let files: Vec<u64> = fs::read_dir(folder.path())
+        .expect("a folder")
+        .map(|entry| entry.expect("an entry").metadata().expect("its size").len())
+        .collect();
+    assert_eq!(files, [9 << 20], "one file, no longer than it was prepared");
+}
+
+/// Engines that do not read or write have no requests, which would be divided by.
+#[test]
+fn engines_of_whole_files_report_files_per_second() {
+    let section = |engine: &str| FioSection {
+        name: engine.to_owned(),
+        options: [
+            ("ioengine", engine),
+            ("size", "8m"),
+            ("nrfiles", "2048"),
+            ("openfiles", "1"),
+            ("create_on_open", "1"),
+        ]
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .into(),
+        pattern: IoPattern::Read,
+        block_bytes: 4096,
+        size_bytes: 8 << 20,
+        jobs: 1,
+        files: 2048,
+        runtime_ns: None,
+        direct: false,
+        end_fsync: false,
+        shared: Vec::new(),
+        file_bytes: None,
+    };
+    let spec = FioFileSpec {
+        path: "x.fio".to_owned(),
+        sections: ["filecreate", "filestat", "filedelete"].map(section).into(),
+        notes: Vec::new(),
+    };
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut host = Folder::default();
+    let work = WorkloadSpec {
+        name: "a file".to_owned(),
+        work: Work::FioFile(spec),
+    };
+    workload::run(&work, &target(folder.path()), 7, &mut host).expect("the jobs run");
+    let rates = host
+        .samples()
+        .filter(|sample| sample.metric == study::metric::Metric::FilesPerSecond);
+    assert_eq!(rates.filter(|sample| sample.value > 1.0).count(), 3);
+    let left = fs::read_dir(folder.path()).expect("a folder").count();
+    assert_eq!(left, 4096, "files of filecreate and filestat");
 }
 
 /// Issue 39, A3: a job that is not steady, or that memory answers, is marked whichever way it is written.
@@ -179,6 +281,8 @@ fn a_job_file_does_not_bypass_the_guards_of_its_job() {
         runtime_ns: Some(1_000_000_000),
         direct: true,
         end_fsync: false,
+        shared: Vec::new(),
+        file_bytes: None,
     };
     let guards = |work: Work| {
         let folder = tempfile::tempdir().expect("a folder");
@@ -207,6 +311,7 @@ fn a_job_file_does_not_bypass_the_guards_of_its_job() {
     let of_file = guards(Work::FioFile(FioFileSpec {
         path: "x.fio".to_owned(),
         sections: vec![section],
+        notes: Vec::new(),
     }));
     assert_eq!(of_file, of_job);
 }
