@@ -11,29 +11,20 @@ use trial::ProcessEnd;
 #[test]
 fn new_disks_agree_without_a_resync() {
     let study = "ram = \"128M\"\n[disks]\nmodel = \"wd-500gb-2007\"\ncount = 4\n[[stack]]\n\
-        array = { level = [1, 4, 5, 6, 10], size = \"96M\" }\nfs = { type = [\"raw\", \"ext4\"] }\n";
-    for (kind, work) in [
-        (
-            "raw",
-            "io = { rw = \"randwrite\", bs = \"12K\", size = \"6M\", iodepth = 4, direct = true }",
-        ),
-        ("ext4", "tree = { files = 20, size = \"100K\", tests = [\"write\"] }"),
-    ] {
-        let study = study.replace("[\"raw\", \"ext4\"]", &format!("\"{kind}\""));
-        for trial in trials(&format!(
-            "{study}[[act]]\ndo = \"check\"\nat = \"1ms\"\n[[workload]]\nname = \"some\"\n{work}\n"
-        )) {
-            let Some(guest) = Guest::for_job(&GuestJob::Trial(Box::new(trial.clone())), &trial) else {
-                return;
-            };
-            let seen = guest.run();
-            assert_passed(&seen);
-            let checked = seen.events().into_iter().any(|event| {
-                matches!(event, Event::Guard(guard) if guard.name == "array-clean"
-                    && guard.detail == "0 sectors disagree")
-            });
-            assert!(checked, "{}: md checked nothing", trial.cell.key);
-        }
+        array = { level = [1, 4, 5, 6, 10], size = \"96M\" }\nfs = { type = [\"raw\", \"ext4\"] }\n\
+        [[act]]\ndo = \"check\"\nat = \"1ms\"\n[[workload]]\nname = \"some\"\n\
+        io = { rw = \"randwrite\", bs = \"12K\", size = \"6M\", iodepth = 4, direct = true }\n";
+    for trial in trials(study) {
+        let Some(guest) = Guest::for_job(&GuestJob::Trial(Box::new(trial.clone())), &trial) else {
+            return;
+        };
+        let seen = guest.run();
+        assert_passed(&seen);
+        let checked = seen.events().into_iter().any(|event| {
+            matches!(event, Event::Guard(guard) if guard.name == "array-clean"
+                && guard.detail == "0 sectors disagree")
+        });
+        assert!(checked, "{}: md checked nothing", trial.cell.key);
     }
 }
 
