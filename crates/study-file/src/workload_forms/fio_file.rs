@@ -12,6 +12,8 @@ use study::workload::{FioFileSpec, Work};
 
 /// The file is read once for each combination of these.
 const COMBINATIONS_MAX: usize = 4096;
+/// Text of the job file for all combinations.
+const TEXT_BYTES_MAX: usize = 32 << 20;
 const SIZE: &str = "fio_file_size";
 
 struct FioFile {
@@ -49,7 +51,7 @@ pub(super) fn read(entry: &Entry, known: &Known, found: &mut Found) -> Option<Bo
         found.add_with_help(&variable.span, message, "leave the variable out");
     }
     if table.is_some_and(|table| table.is_broken("vars") || table.is_broken("size"))
-        || too_many(&axes, &path.span, found)
+        || too_many(&axes, &file, &path.span, found)
     {
         return None;
     }
@@ -78,13 +80,14 @@ pub(super) fn read(entry: &Entry, known: &Known, found: &mut Found) -> Option<Bo
     is_sound.then(|| -> Box<dyn Form> { Box::new(FioFile { file, specs, tests }) })
 }
 
-fn too_many(axes: &[Axis], span: &Span, found: &mut Found) -> bool {
+fn too_many(axes: &[Axis], file: &JobFile, span: &Span, found: &mut Found) -> bool {
     let combinations = size(axes);
-    if combinations > COMBINATIONS_MAX {
+    let most = COMBINATIONS_MAX.min(TEXT_BYTES_MAX / file.text.len().max(1));
+    if combinations > most {
         let message = format!("there are {combinations} combinations of `size` and `vars`");
-        found.add_with_help(span, message, format!("at most {COMBINATIONS_MAX} are possible"));
+        found.add_with_help(span, message, format!("at most {most} are possible with this file"));
     }
-    combinations > COMBINATIONS_MAX
+    combinations > most
 }
 
 fn words(point: &Point) -> Vec<String> {

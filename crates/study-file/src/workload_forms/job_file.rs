@@ -16,6 +16,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use study::workload::{FioFileSpec, FioSection};
 
 const SECTIONS_MAX: usize = 1000;
+/// What all sections together repeat of `[global]`.
+const REPEATED_BYTES_MAX: usize = 16 << 20;
 
 /// Why a study may not use a line, with the line.
 #[derive(Debug, PartialEq, Eq)]
@@ -86,6 +88,8 @@ struct Parser<'a> {
     global_refused: BTreeSet<String>,
     sections: Vec<Raw<'a>>,
     in_global: bool,
+    /// What the sections repeat of `[global]`.
+    repeated_bytes: usize,
     ignored: Notes,
     notes: Vec<String>,
     refused: Vec<Refusal>,
@@ -98,6 +102,7 @@ pub(crate) fn parse(file: &JobFile, given: Given<'_>) -> Result<FioFileSpec, Vec
         global_refused: BTreeSet::new(),
         sections: Vec::new(),
         in_global: false,
+        repeated_bytes: 0,
         ignored: Notes::new(),
         notes: Vec::new(),
         refused: Vec::new(),
@@ -177,6 +182,17 @@ impl<'a> Parser<'a> {
             self.refused.push(Refusal::at(at, message, "write fewer, or `numjobs`"));
         }
         if self.sections.len() >= SECTIONS_MAX {
+            return;
+        }
+        let global = self.global.iter().map(|said| said.name.len() + said.value.len());
+        self.repeated_bytes += global.sum::<usize>();
+        if self.repeated_bytes > REPEATED_BYTES_MAX {
+            let message = format!(
+                "the sections repeat more than {} MiB of [global]",
+                REPEATED_BYTES_MAX >> 20
+            );
+            self.refused
+                .push(Refusal::at(at, message, "write fewer options, or fewer sections"));
             return;
         }
         let name = self.test_name(heading);

@@ -81,6 +81,16 @@ fn the_size_of_a_study_is_an_axis() {
     assert_eq!(values(&plan, "size"), ["1048576", "8388608"]);
 }
 
+/// A small file must not become gigabytes: each combination repeats it.
+#[test]
+fn a_job_file_that_multiplies_is_refused_before_it_does() {
+    let values: Vec<String> = (0..70).map(|number| format!("\"{}k\"", number + 1)).collect();
+    let list = values.join(", ");
+    let vars = format!(", vars = {{ A = [{list}], B = [{list}] }}");
+    let wrong = study("[a]\nsize=1m\nbs=${A}\nrate=${B}\n", &vars).expect_err("4900 combinations");
+    assert_eq!(messages(&wrong), ["there are 4900 combinations of `size` and `vars`"]);
+}
+
 /// Notes are for people: a cell with other notes is the same cell.
 #[test]
 fn ignored_options_do_not_make_another_cell() {

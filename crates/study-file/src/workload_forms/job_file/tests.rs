@@ -298,3 +298,17 @@ fn included_files_give_options_and_keep_their_lines() {
         "{refused:?}"
     );
 }
+
+/// 180 KB with 1,000 sections became hundreds of megabytes: each repeats `[global]`.
+#[test]
+fn what_sections_repeat_of_global_is_limited() {
+    let sections: String = (0..1000).map(|number| format!("[j{number}]\n")).collect();
+    let text = |value: usize| format!("[global]\nsize=1m\nverify_pattern=0x{}\n{sections}", "0".repeat(value));
+    assert!(read(&text(4 << 10)).is_ok());
+    let refused = read(&text(180 << 10)).expect_err("180 MB");
+    assert!(
+        refused[0].message.contains("repeat more than 16 MiB of [global]"),
+        "{}",
+        refused[0].message
+    );
+}
