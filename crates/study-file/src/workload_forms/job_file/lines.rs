@@ -13,6 +13,9 @@ const KIND: FileKind = FileKind {
     help: "name a job file in the folder of the study",
 };
 
+/// Reads the file of a name; an error has its message and what would be right.
+type Include<'a> = dyn FnMut(&str) -> Result<String, (String, String)> + 'a;
+
 /// A job file and what it includes.
 #[derive(Debug, Default)]
 pub(crate) struct JobFile {
@@ -57,14 +60,8 @@ impl JobFile {
         if refused.is_empty() { Ok(file) } else { Err(refused) }
     }
 
-    /// Appends the lines of a text. `include` reads the file of a name.
-    fn add(
-        &mut self,
-        path: &str,
-        text: &str,
-        include: &mut dyn FnMut(&str) -> Result<String, (String, String)>,
-        refused: &mut Vec<Refusal>,
-    ) {
+    /// Appends the lines of a text.
+    fn add(&mut self, path: &str, text: &str, include: &mut Include<'_>, refused: &mut Vec<Refusal>) {
         let included = path != self.path;
         for (number, line) in (1..).zip(text.lines()) {
             self.text.push_str(line);
