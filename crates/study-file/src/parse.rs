@@ -1,6 +1,7 @@
 //! TOML to entries: tables whose values are parsed by their keys.
 
 pub(crate) mod document;
+pub(crate) mod entry;
 mod long_text;
 pub(crate) mod model_files;
 pub(crate) mod value;

@@ -1,7 +1,7 @@
 //! Axes and their points: lists on several axes are combined.
 
 use crate::Known;
-use crate::parse::document::{Content, Entry};
+use crate::parse::entry::{Content, Entry};
 use crate::parse::value::{Given, Value, default_value};
 use crate::schema::key::{self, Key, Takes};
 use crate::schema::keys;

@@ -2,7 +2,7 @@
 
 use crate::evaluation::vocabulary::{Unknown, Vocabulary};
 use crate::expand::matrix::Unit;
-use crate::parse::document::Entry;
+use crate::parse::entry::Entry;
 use crate::syntax::diagnostic::Found;
 use crate::workload_forms::WorkloadEntry;
 use study::claim::{ClaimError, Comparison, holds, write_side};

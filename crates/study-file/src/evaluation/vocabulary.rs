@@ -1,7 +1,7 @@
 //! The axes and values of a plan that claims and filters may name.
 
 use crate::expand::matrix::Unit;
-use crate::parse::document::{Content, Entry, FilterItem};
+use crate::parse::entry::{Content, Entry, FilterItem};
 use crate::schema::key::Takes;
 use crate::schema::keys;
 use crate::syntax::diagnostic::{Found, nearest, suggest};

@@ -2,7 +2,7 @@
 
 use crate::Known;
 use crate::expand::build;
-use crate::parse::document::Entry;
+use crate::parse::entry::Entry;
 use crate::parse::value::{Given, Value};
 use crate::point::{axes_of, points};
 use crate::rules::stack::check_stack;

@@ -1,7 +1,7 @@
 //! User-defined disk and processor models: files that a study names, and invalid models.
 
 use crate::known::is_file;
-use crate::parse::document::Entry;
+use crate::parse::entry::Entry;
 use crate::parse::value::{Given, Value};
 use crate::syntax::diagnostic::Found;
 use crate::syntax::named_file::{self, FileKind};

@@ -3,7 +3,7 @@
 mod fault;
 mod members;
 
-use crate::parse::document::Entry;
+use crate::parse::entry::Entry;
 use crate::syntax::diagnostic::{Found, Span};
 use members::{Members, WrongAct};
 use study::act::{Act, ActKind, Due};

@@ -3,7 +3,7 @@
 use super::Form;
 use super::rules::Rules;
 use crate::Known;
-use crate::parse::document::Entry;
+use crate::parse::entry::Entry;
 use crate::point::{Axis, Point};
 use crate::rules::impossible::{Impossible, impossible};
 use crate::schema::key::MIB;

@@ -4,7 +4,7 @@ use super::Form;
 use super::job_file::{self, Given, JobFile, Refusal};
 use super::rules::Rules;
 use crate::Known;
-use crate::parse::document::Entry;
+use crate::parse::entry::Entry;
 use crate::point::{Axis, Point, axes_of, axis_of_variable, points, size};
 use crate::syntax::diagnostic::{Found, Span};
 use std::collections::HashMap;

@@ -2,7 +2,7 @@
 
 use super::Form;
 use super::rules::Rules;
-use crate::parse::document::Entry;
+use crate::parse::entry::Entry;
 use crate::point::{Axis, Point, points};
 use crate::rules::impossible::{Impossible, impossible};
 use crate::schema::fio_options::FIO_OPTIONS;

@@ -57,7 +57,7 @@ struct Said<'a> {
 struct Raw<'a> {
     /// As in the file.
     heading: String,
-    /// Of its test and its files.
+    /// The name of its test and its files.
     name: String,
     at: &'a str,
     said: Vec<Said<'a>>,

@@ -2,6 +2,7 @@
 
 mod acts;
 mod acts_of_managers;
+mod any_text;
 mod diagnostics;
 mod found_in_plan;
 mod integrity;

@@ -3,7 +3,7 @@
 use super::layout::{Candidate, differing, distinct};
 use crate::evaluation::vocabulary::Vocabulary;
 use crate::expand::matrix::Unit;
-use crate::parse::document::{Content, Entry};
+use crate::parse::entry::{Content, Entry};
 use crate::parse::value::{Given, Value};
 use crate::syntax::diagnostic::{Found, Span, enumerate, suggest};
 use crate::workload_forms::WorkloadEntry;

@@ -1,7 +1,7 @@
 //! Faults of a disk as acts: it becomes slow, or its contents change.
 
 use super::members::WrongAct;
-use crate::parse::document::Entry;
+use crate::parse::entry::Entry;
 use crate::syntax::diagnostic::{Found, Span};
 use study::act::{Act, ActKind, Corrupted, KNOWN_FILE_BYTES};
 use study::plan::Cell;

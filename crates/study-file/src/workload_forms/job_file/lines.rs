@@ -31,7 +31,7 @@ pub(super) struct Line {
     /// `x.fio:12`
     pub at: String,
     pub text: String,
-    /// Of an included file, which cannot begin a section.
+    /// From an included file, which cannot begin a section.
     pub included: bool,
 }
 

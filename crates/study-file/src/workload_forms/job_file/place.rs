@@ -31,7 +31,7 @@ pub(super) struct Places {
 #[derive(Clone, Copy, Debug)]
 enum Amount {
     Bytes(u64),
-    /// Of the section's files.
+    /// A share of the section's files.
     Percent(u64),
 }
 
