@@ -241,7 +241,7 @@ fn requests_that_arc_answers_are_seen() {
 /// Three disks with 15,000 rpm and, instead of the fourth, one with 5,400 rpm: 2 ms and 5.6 ms of rotational
 /// latency, and seeks of 3.5 ms and at least 9 ms.
 #[test]
-fn a_slower_model_among_the_members_is_the_slow_member() {
+fn a_slower_model_among_the_members_is_named() {
     let study = study(
         "model = \"seagate-cheetah-15k7-450gb\"\ncount = 4",
         "array = { level = 5, size = \"8G\" }\nfs = { type = \"raw\" }",
@@ -266,7 +266,7 @@ fn a_slower_model_among_the_members_is_the_slow_member() {
         });
         let judged = judged.expect("four members with the same load");
         println!("{slow:?}: {}", judged.detail);
-        assert_eq!(judged.passed, slow.is_none(), "{}", judged.detail);
+        assert!(judged.passed, "simulated disks are sound: {}", judged.detail);
         assert!(
             slow.is_none() || judged.detail.contains(" at vdc and "),
             "{}",

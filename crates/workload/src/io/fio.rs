@@ -45,7 +45,7 @@ pub(super) fn layout<'a>(spec: &IoSpec, mount_point: &'a Path) -> Layout<'a> {
         && files > 1
     {
         layout.files = files;
-        layout.file_bytes /= u64::from(files);
+        layout.file_bytes = spec.offset_bytes + spec.size_bytes / u64::from(files);
     }
     layout.reserved = said(spec, "fallocate") != Some("none");
     layout
@@ -179,19 +179,17 @@ fn arguments(spec: &IoSpec, target: &Target<'_>, seed: u64, io_engine: &str) -> 
     if let Some(verify) = &spec.verify {
         option("verify", verify);
     }
+    // What is read or written of each file (of all files together: size) begins behind the offset.
+    option("size", &spec.size_bytes);
+    option("offset", &spec.offset_bytes);
     match target.mount_point {
         Some(mount_point) => {
-            // fio's size includes the skipped start of the file.
-            option("size", &(spec.size_bytes + spec.offset_bytes));
-            option("offset", &spec.offset_bytes);
             option("directory", &escaped(mount_point));
             option("filename_format", &layout(spec, mount_point).fio_format());
         }
         None => {
-            option("size", &spec.size_bytes);
             option("filename", &escaped(target.block_device));
             option("allow_file_create", &0);
-            option("offset", &spec.offset_bytes);
             option(
                 "offset_increment",
                 &spec.offset_increment_bytes.unwrap_or(spec.size_bytes),

@@ -69,6 +69,32 @@ fn fio_reads_the_files_that_were_prepared() {
     );
 }
 
+/// Its size does not include the offset: jobs read too much, and made the files longer.
+#[test]
+fn behind_an_offset_fio_reads_as_much_as_raidlab() {
+    for engine in [IoEngine::Native, IoEngine::Fio] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut host = Folder::default();
+        let job = IoSpec {
+            engine,
+            size_bytes: 8 << 20,
+            offset_bytes: 1 << 20,
+            ..spec(IoPattern::Read)
+        };
+        try_run(job, &target(folder.path()), &mut host).expect("it runs");
+        // Two jobs.
+        assert_eq!(
+            counts(&host, "read").iter().sum::<u64>(),
+            2 * (8 << 20) / 4096,
+            "{engine:?}"
+        );
+        for file in fs::read_dir(folder.path()).expect("the folder") {
+            let length = file.expect("a file").metadata().expect("it has a length").len();
+            assert_eq!(length, 9 << 20, "{engine:?}");
+        }
+    }
+}
+
 #[test]
 fn a_fio_that_fails_says_why() {
     let full = Target {
