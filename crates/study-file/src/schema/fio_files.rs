@@ -1,5 +1,7 @@
 //! fio options in job files: those that concern several jobs, and those that decide nothing in a study.
 
+use super::fio_options::{CLOCKS, LOGS};
+
 /// Options for job files only.
 const OF_FILES: &[&str] = &[
     "stonewall",
@@ -25,6 +27,8 @@ const OF_FILES: &[&str] = &[
 /// Also the reason of `directory`.
 pub(crate) const ON_THE_STACK: &str = "files are on the stack";
 
+const RECORDED: &str = "raidlab records histograms and throughput over time itself";
+
 /// Options that only name places, logs and forms of reports, each with what holds instead.
 const IGNORED: &[(&[&str], &str)] = &[
     (
@@ -37,33 +41,8 @@ const IGNORED: &[(&[&str], &str)] = &[
         "jobs are threads of one fio, and those of a section are summed",
     ),
     (&["randseed"], "fio gets the seed of the trial"),
-    (
-        &[
-            "write_bw_log",
-            "write_lat_log",
-            "write_hist_log",
-            "write_iops_log",
-            "write_iolog",
-            "log_avg_msec",
-            "log_hist_msec",
-            "log_hist_coarseness",
-            "log_max_value",
-            "log_window_value",
-            "log_offset",
-            "log_prio",
-            "log_issue_time",
-            "log_compression",
-            "log_compression_cpus",
-            "log_store_compressed",
-            "log_unix_epoch",
-            "log_alternate_epoch",
-            "log_alternate_epoch_clock_id",
-            "log_entries",
-            "bwavgtime",
-            "iopsavgtime",
-        ],
-        "raidlab records histograms and throughput over time itself",
-    ),
+    (LOGS, RECORDED),
+    (&["write_iolog"], RECORDED),
     (
         &[
             "lat_percentiles",
@@ -79,17 +58,7 @@ const IGNORED: &[(&[&str], &str)] = &[
         ],
         "raidlab reads fio's report itself",
     ),
-    (
-        &[
-            "clocksource",
-            "gtod_cpu",
-            "gtod_reduce",
-            "disable_lat",
-            "disable_clat",
-            "disable_slat",
-        ],
-        "raidlab sets how time is measured, and needs the latencies",
-    ),
+    (CLOCKS, "raidlab sets how time is measured, and needs the latencies"),
     (
         &["create_serialize", "create_fsync", "unlink"],
         "files are prepared before the measurement and removed with the stack",

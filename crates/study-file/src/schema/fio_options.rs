@@ -102,6 +102,44 @@ pub(crate) const ENGINES: &[&str] = &[
     "sync", "psync", "vsync", "pvsync", "pvsync2", "libaio", "posixaio", "io_uring", "mmap", "splice",
 ];
 
+/// Options of logs.
+pub(super) const LOGS: &[&str] = &[
+    "write_bw_log",
+    "write_lat_log",
+    "write_hist_log",
+    "write_iops_log",
+    "log_avg_msec",
+    "log_hist_msec",
+    "log_hist_coarseness",
+    "log_max_value",
+    "log_window_value",
+    "log_offset",
+    "log_prio",
+    "log_issue_time",
+    "log_compression",
+    "log_compression_cpus",
+    "log_store_compressed",
+    "log_unix_epoch",
+    "log_alternate_epoch",
+    "log_alternate_epoch_clock_id",
+    "log_entries",
+    "bwavgtime",
+    "iopsavgtime",
+];
+
+const LOGS_OUTSIDE: &str =
+    "writes logs outside the stack: raidlab records histograms and throughput over time itself";
+
+/// Options of how time is measured.
+pub(super) const CLOCKS: &[&str] = &[
+    "clocksource",
+    "gtod_cpu",
+    "gtod_reduce",
+    "disable_lat",
+    "disable_clat",
+    "disable_slat",
+];
+
 /// Reasons for rejecting options, each with an alternative.
 const REFUSED: &[(&[&str], &str)] = &[
     (
@@ -132,42 +170,15 @@ const REFUSED: &[(&[&str], &str)] = &[
         ],
         "names files outside the stack",
     ),
-    (
-        &[
-            "write_bw_log",
-            "write_lat_log",
-            "write_hist_log",
-            "write_iops_log",
-            "per_job_logs",
-            "log_avg_msec",
-            "log_hist_msec",
-            "log_hist_coarseness",
-            "log_max_value",
-            "log_offset",
-            "log_compression",
-            "log_compression_cpus",
-            "log_store_compressed",
-            "log_unix_epoch",
-            "log_entries",
-            "bwavgtime",
-            "iopsavgtime",
-        ],
-        "writes logs outside the stack: raidlab records histograms and throughput over time itself",
-    ),
+    (LOGS, LOGS_OUTSIDE),
+    (&["per_job_logs"], LOGS_OUTSIDE),
     (&["ioscheduler"], "changes a device: write `scheduler` in the [[stack]]"),
     (
         &["cgroup", "cgroup_weight", "cgroup_nodelete", "uid", "gid"],
         "changes fio's user: it runs as raidlab's user",
     ),
     (
-        &[
-            "clocksource",
-            "gtod_cpu",
-            "gtod_reduce",
-            "disable_lat",
-            "disable_clat",
-            "disable_slat",
-        ],
+        CLOCKS,
         "changes how time is measured: raidlab sets that, and needs the latencies",
     ),
     (

@@ -8,6 +8,24 @@ use study::event::Event;
 use study::workload::{FioFileSpec, FioSection, IoEngine, IoPattern, IoSpec, Work, WorkloadSpec};
 use workload::Target;
 
+fn job_file(sections: Vec<FioSection>) -> Work {
+    Work::FioFile(FioFileSpec {
+        path: "x.fio".to_owned(),
+        sections,
+        notes: Vec::new(),
+    })
+}
+
+fn run_file(work: Work, folder: &Path) -> Folder<'static> {
+    let mut host = Folder::default();
+    let work = WorkloadSpec {
+        name: "a file".to_owned(),
+        work,
+    };
+    workload::run(&work, &target(folder), 7, &mut host).expect("the jobs run");
+    host
+}
+
 #[test]
 fn fio_gives_the_same_samples() {
     for pattern in PATTERNS {
@@ -154,21 +172,12 @@ fn a_job_file_is_done_section_by_section() {
         ("numjobs", "2"),
         ("nrfiles", "2"),
     ];
-    let spec = FioFileSpec {
-        path: "x.fio".to_owned(),
-        sections: vec![
-            section("fill", IoPattern::Write, 1, 1, &fill),
-            section("look", IoPattern::RandRead, 2, 2, &look),
-        ],
-        notes: Vec::new(),
-    };
+    let work = job_file(vec![
+        section("fill", IoPattern::Write, 1, 1, &fill),
+        section("look", IoPattern::RandRead, 2, 2, &look),
+    ]);
     let folder = tempfile::tempdir().expect("a folder");
-    let mut host = Folder::default();
-    let work = WorkloadSpec {
-        name: "a file".to_owned(),
-        work: Work::FioFile(spec),
-    };
-    workload::run(&work, &target(folder.path()), 7, &mut host).expect("the jobs run");
+    let host = run_file(work, folder.path());
     assert_eq!(counts(&host, "fill"), [0, 256]);
     assert_eq!(counts(&host, "look"), [8192, 0]);
     let mut names: Vec<String> = fs::read_dir(folder.path())
@@ -212,22 +221,13 @@ fn sections_that_share_a_file_read_what_the_others_wrote() {
     ];
     let write = [&verify[..], &[("rw", "write"), ("do_verify", "0")]].concat();
     let read = [&verify[..], &[("rw", "read"), ("do_verify", "1"), ("numjobs", "2")]].concat();
-    let spec = FioFileSpec {
-        path: "x.fio".to_owned(),
-        sections: vec![
-            section("write", IoPattern::Write, 1, &write),
-            section("verify", IoPattern::Read, 2, &read),
-        ],
-        notes: Vec::new(),
-    };
-    assert_eq!(Work::FioFile(spec.clone()).spec().bytes(4096), 9 << 20, "once");
+    let work = job_file(vec![
+        section("write", IoPattern::Write, 1, &write),
+        section("verify", IoPattern::Read, 2, &read),
+    ]);
+    assert_eq!(work.spec().bytes(4096), 9 << 20, "once");
     let folder = tempfile::tempdir().expect("a folder");
-    let mut host = Folder::default();
-    let work = WorkloadSpec {
-        name: "a file".to_owned(),
-        work: Work::FioFile(spec),
-    };
-    workload::run(&work, &target(folder.path()), 7, &mut host).expect("fio finds what it wrote");
+    let host = run_file(work, folder.path());
     assert_eq!(counts(&host, "write"), [0, 128]);
     assert_eq!(counts(&host, "verify"), [256, 0], "both jobs");
     let files: Vec<u64> = fs::read_dir(folder.path())
@@ -262,18 +262,9 @@ fn engines_of_whole_files_report_files_per_second() {
         shared: Vec::new(),
         file_bytes: None,
     };
-    let spec = FioFileSpec {
-        path: "x.fio".to_owned(),
-        sections: ["filecreate", "filestat", "filedelete"].map(section).into(),
-        notes: Vec::new(),
-    };
+    let work = job_file(["filecreate", "filestat", "filedelete"].map(section).into());
     let folder = tempfile::tempdir().expect("a folder");
-    let mut host = Folder::default();
-    let work = WorkloadSpec {
-        name: "a file".to_owned(),
-        work: Work::FioFile(spec),
-    };
-    workload::run(&work, &target(folder.path()), 7, &mut host).expect("the jobs run");
+    let host = run_file(work, folder.path());
     let rates = host
         .samples()
         .filter(|sample| sample.metric == study::metric::Metric::FilesPerSecond);
@@ -334,10 +325,6 @@ fn a_job_file_does_not_bypass_the_guards_of_its_job() {
         of_job.contains(&"steady".to_owned()) && of_job.contains(&"written-out".to_owned()),
         "{of_job:?}"
     );
-    let of_file = guards(Work::FioFile(FioFileSpec {
-        path: "x.fio".to_owned(),
-        sections: vec![section],
-        notes: Vec::new(),
-    }));
+    let of_file = guards(job_file(vec![section]));
     assert_eq!(of_file, of_job);
 }
