@@ -105,7 +105,7 @@ fn image(program: &Path) -> io::Result<OwnedFd> {
         .section_headers()
         .iter()
         .filter(|section| section.sh_flags & u64::from(SHF_ALLOC) != 0);
-    // Without sections (a stripped program has them) nothing is known of what they need.
+    // A program without section headers does not say what its data need, and is loaded at a whole page.
     let align = align.map(|section| section.sh_addralign).max().unwrap_or(PAGE_BYTES);
     let data = loads.iter().filter(|load| load.p_flags & PF_W != 0);
     let data_end = data.filter_map(|load| end(load)).max().unwrap_or(0);
