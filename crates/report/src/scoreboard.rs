@@ -45,6 +45,11 @@ pub struct Column {
 }
 
 impl Column {
+    /// A ratio as it counts: a loss counts as often as the weight says.
+    fn weighted(&self, ratio: f64) -> f64 {
+        ratio.powi(self.weight.cast_signed())
+    }
+
     /// `photos read`.
     pub fn name(&self) -> String {
         match self.test.is_empty() {
@@ -60,8 +65,10 @@ pub struct ScoreRow {
     pub stack: String,
     /// In the order of columns.
     pub scores: Vec<Score>,
-    /// The column with the largest loss by its weight; `None` if a column has no figure.
+    /// The column with the largest loss by its weight; `None` if a column that counts has no figure.
     pub worst: Option<usize>,
+    /// Each of its ratios that count has an interval.
+    is_ranked: bool,
     pub layout: Layout,
     /// What a power cut takes, in words; empty if the study does not know.
     pub power_cut: String,
@@ -81,15 +88,9 @@ impl ScoreRow {
         self.worst_score()?.ratio
     }
 
-    /// Its largest loss as a ratio by the weight of its test.
-    fn weighted_ratio(&self) -> Option<f64> {
-        let score = self.worst_score()?;
-        Some(score.weighted(score.ratio?))
-    }
-
-    /// Whether each of its ratios has an interval.
-    fn is_ranked(&self) -> bool {
-        self.scores.iter().all(|score| score.is_ranked)
+    /// Its largest loss as a ratio by the weight of its column.
+    fn weighted_ratio(&self, columns: &[Column]) -> Option<f64> {
+        Some(columns[self.worst?].weighted(self.worst_ratio()?))
     }
 }
 
@@ -125,14 +126,6 @@ pub struct Score {
     pub excluded: usize,
     /// Why there is no ratio.
     pub missing: &'static str,
-    weight: u32,
-}
-
-impl Score {
-    /// A ratio as it counts: a loss counts as often as the weight says.
-    fn weighted(&self, ratio: f64) -> f64 {
-        ratio.powi(self.weight.cast_signed())
-    }
 }
 
 impl Scoreboard {
@@ -145,22 +138,19 @@ impl Scoreboard {
         }
         let groups = groups(&tests);
         let columns = groups.iter().map(|(name, group)| column(input, name, group, warnings));
+        let columns: Vec<Column> = columns.collect();
         let labels = input.plan.stack_labels().into_iter().enumerate();
         let is_measured = |place: usize| tests.iter().any(|test| test.measure.rows[place].cell.is_some());
         let row = |(place, stack): (usize, &str)| {
             let scores = groups.iter().map(|(_, group)| smallest(input, group, place));
-            row(input, &cuts, stack, scores.collect())
+            row(input, &cuts, stack, &columns, scores.collect())
         };
         let mut rows: Vec<ScoreRow> = labels.filter(|(place, _)| is_measured(*place)).map(row).collect();
         // A stable sort: equals keep the study's order.
-        let loss = |row: &ScoreRow| row.weighted_ratio().unwrap_or(-1.0);
+        let loss = |row: &ScoreRow| row.weighted_ratio(&columns).unwrap_or(-1.0);
         rows.sort_by(|one, other| loss(other).total_cmp(&loss(one)));
-        let advice = Advice::of(&rows);
-        Self {
-            columns: columns.collect(),
-            rows,
-            advice,
-        }
+        let advice = Advice::of(&columns, &rows);
+        Self { columns, rows, advice }
     }
 }
 
@@ -195,7 +185,7 @@ fn tests<'a>(input: &'a Input, results: &'a Results) -> Vec<Test<'a>> {
                     base: cell.workload_entry(),
                     name: &test.name,
                     measure,
-                    scores: scores(&test.name, measure, input.plan.weight(cell.workload_entry())),
+                    scores: scores(&test.name, measure),
                 });
             }
         }
@@ -211,7 +201,7 @@ fn is_part(cell: &Cell, test: &str) -> bool {
     }
 }
 
-fn scores(test: &str, measure: &Measure, weight: u32) -> Vec<Score> {
+fn scores(test: &str, measure: &Measure) -> Vec<Score> {
     let medians = || measure.rows.iter().filter_map(|row| Some(row.summary.as_ref()?.median));
     let is_higher = measure.metric.better() == Better::Higher;
     let first = measure.ranking.tiers.first().and_then(|tier| tier.first());
@@ -228,7 +218,6 @@ fn scores(test: &str, measure: &Measure, weight: u32) -> Vec<Score> {
             excluded: row.excluded.len(),
             is_best: measure.leaders().contains(&place),
             is_ranked: measure.tier(place).is_some(),
-            weight,
             ..Score::default()
         };
         let (Some(summary), Some(best)) = (&row.summary, best) else {
@@ -309,10 +298,12 @@ fn smallest(input: &Input, group: &[&Test<'_>], place: usize) -> Score {
     score
 }
 
-fn row(input: &Input, cuts: &[PowerCuts], stack: &str, scores: Vec<Score>) -> ScoreRow {
-    let is_whole = scores.iter().all(|score| score.ratio.is_some());
+fn row(input: &Input, cuts: &[PowerCuts], stack: &str, columns: &[Column], scores: Vec<Score>) -> ScoreRow {
+    let counted = || scores.iter().zip(columns).filter(|(_, column)| column.weight > 0);
+    let is_whole = counted().all(|(score, _)| score.ratio.is_some());
+    let is_ranked = counted().all(|(score, _)| score.is_ranked);
     let by_ratio = |one: &usize, other: &usize| {
-        let ratio = |column: usize| scores[column].weighted(scores[column].ratio.unwrap_or(0.0));
+        let ratio = |column: usize| columns[column].weighted(scores[column].ratio.unwrap_or(0.0));
         ratio(*one).total_cmp(&ratio(*other))
     };
     let worst = (0..scores.len()).min_by(by_ratio).filter(|_| is_whole);
@@ -323,6 +314,7 @@ fn row(input: &Input, cuts: &[PowerCuts], stack: &str, scores: Vec<Score>) -> Sc
         stack: stack.to_owned(),
         scores,
         worst,
+        is_ranked,
         layout: cell.map(layout).unwrap_or_default(),
         power_cut: shown.map(|row| row.verdict.clone()).unwrap_or_default(),
         is_unsafe: of_stack().any(|row| row.is_bad),

@@ -1,7 +1,7 @@
 //! What a scoreboard recommends: the stack with the smallest largest loss, those that are not shown to lose more, and
 //! what else they differ in.
 
-use super::{Layout, Score, ScoreRow};
+use super::{Column, Layout, ScoreRow};
 
 /// If every stack falls below this part of the best in some test, none is recommended.
 const GOOD_MIN: f64 = 0.5;
@@ -35,7 +35,7 @@ pub struct Choice {
 
 impl Advice {
     /// `rows` are sorted by their largest loss.
-    pub(super) fn of(rows: &[ScoreRow]) -> Self {
+    pub(super) fn of(columns: &[Column], rows: &[ScoreRow]) -> Self {
         if rows.len() < 2 {
             return Self::NothingToCompare;
         }
@@ -43,7 +43,7 @@ impl Advice {
         if whole().next().is_none() {
             return Self::Incomplete;
         }
-        let ranked: Vec<usize> = whole().filter(|&row| rows[row].is_ranked()).collect();
+        let ranked: Vec<usize> = whole().filter(|&row| rows[row].is_ranked).collect();
         if ranked.len() < 2 {
             return Self::TooFewTrials;
         }
@@ -51,13 +51,16 @@ impl Advice {
         let Some(&first) = safe.first() else {
             return Self::AllUnsafe;
         };
-        let is_tied = |row: &usize| overlaps(&rows[first], &rows[*row]);
+        let is_tied = |row: &usize| overlaps(columns, &rows[first], &rows[*row]);
         let leaders: Vec<usize> = safe.iter().copied().filter(is_tied).collect();
         let choice = Choice {
             others: others(rows, &safe, &leaders),
             leaders,
         };
-        match rows[first].weighted_ratio().is_some_and(|ratio| ratio >= GOOD_MIN) {
+        match rows[first]
+            .weighted_ratio(columns)
+            .is_some_and(|ratio| ratio >= GOOD_MIN)
+        {
             true => Self::Build(choice),
             false => Self::NoneGood(choice),
         }
@@ -72,18 +75,19 @@ impl Advice {
 }
 
 /// Whether the smallest ratio of `other` may be that of `first`. The best of a test has no interval.
-fn overlaps(first: &ScoreRow, other: &ScoreRow) -> bool {
-    let ends = |score: &Score| {
+fn overlaps(columns: &[Column], first: &ScoreRow, other: &ScoreRow) -> bool {
+    let ends = |row: &ScoreRow| {
+        let (column, score) = (&columns[row.worst?], row.worst_score()?);
         let ratio = score.ratio.unwrap_or(0.0);
         let (low, high) = score
             .overlap
             .map_or((ratio, ratio), |interval| (interval.low, interval.high));
-        (score.weighted(low), score.weighted(high))
+        Some((column.weighted(low), column.weighted(high)))
     };
-    let (Some(first), Some(other)) = (first.worst_score(), other.worst_score()) else {
+    let (Some(first), Some(other)) = (ends(first), ends(other)) else {
         return false;
     };
-    ends(other).1 >= ends(first).0
+    other.1 >= first.0
 }
 
 /// One row for each layout that survives more failures or has more usable space than that of the first leader.
@@ -109,6 +113,7 @@ fn others(rows: &[ScoreRow], safe: &[usize], leaders: &[usize]) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scoreboard::Score;
     use stats::{Basis, Interval};
 
     fn score(ratio: f64, half: f64) -> Score {
@@ -122,7 +127,6 @@ mod tests {
             interval: Some(interval),
             overlap: Some(interval),
             is_ranked: true,
-            weight: 1,
             ..Score::default()
         }
     }
@@ -132,6 +136,7 @@ mod tests {
             stack: stack.to_owned(),
             scores: vec![score(ratio, half)],
             worst: Some(0),
+            is_ranked: true,
             layout: Layout {
                 disks: 4,
                 usable: Some(usable),
@@ -141,6 +146,17 @@ mod tests {
             is_unsafe: false,
             is_imported: false,
         }
+    }
+
+    /// One column counts once.
+    fn advice(rows: &[ScoreRow]) -> Advice {
+        let column = Column {
+            workload: String::new(),
+            test: String::new(),
+            is_doubtful: false,
+            weight: 1,
+        };
+        Advice::of(&[column], rows)
     }
 
     const RAID5: (f64, u32) = (3.0, 1);
@@ -159,7 +175,7 @@ mod tests {
             leaders: vec![0],
             others: vec![1, 3],
         };
-        assert_eq!(Advice::of(&rows), Advice::Build(expected));
+        assert_eq!(advice(&rows), Advice::Build(expected));
     }
 
     #[test]
@@ -169,14 +185,14 @@ mod tests {
             row("RAID 10 ext4", 0.84, 0.05, RAID10),
             row("RAID 10 btrfs", 0.7, 0.05, RAID10),
         ];
-        let leaders = Advice::of(&rows).choice().map(|choice| choice.leaders.clone());
+        let leaders = advice(&rows).choice().map(|choice| choice.leaders.clone());
         assert_eq!(leaders, Some(vec![0, 1]));
     }
 
     #[test]
     fn issue_39_a1_no_stack_is_recommended_if_none_is_good() {
         let rows = [row("one", 0.4, 0.02, RAID5), row("other", 0.2, 0.02, RAID5)];
-        assert!(matches!(Advice::of(&rows), Advice::NoneGood(_)));
+        assert!(matches!(advice(&rows), Advice::NoneGood(_)));
     }
 
     #[test]
@@ -188,11 +204,11 @@ mod tests {
         ];
         rows[0].is_unsafe = true;
         rows[2].worst = None;
-        let leaders = |rows: &[ScoreRow]| Advice::of(rows).choice().map(|choice| choice.leaders.clone());
+        let leaders = |rows: &[ScoreRow]| advice(rows).choice().map(|choice| choice.leaders.clone());
         assert_eq!(leaders(&rows), Some(vec![1]));
         rows[1].is_unsafe = true;
-        assert_eq!(Advice::of(&rows), Advice::AllUnsafe);
-        rows[0].scores[0].is_ranked = false;
-        assert_eq!(Advice::of(&rows), Advice::TooFewTrials);
+        assert_eq!(advice(&rows), Advice::AllUnsafe);
+        rows[0].is_ranked = false;
+        assert_eq!(advice(&rows), Advice::TooFewTrials);
     }
 }

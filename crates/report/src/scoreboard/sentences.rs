@@ -155,10 +155,12 @@ pub(crate) fn weights(board: &Scoreboard) -> String {
     }
     match given.is_empty() {
         true => String::new(),
-        false => format!(
-            "Losses count by the weights of the study: {}, others 1.",
-            given.join(", ")
-        ),
+        false => {
+            if board.columns.iter().any(|column| column.weight == 1) {
+                given.push("others 1".to_owned());
+            }
+            format!("Losses count by the weights of the study: {}.", given.join(", "))
+        }
     }
 }
 
