@@ -65,11 +65,34 @@ fn text_of(bytes: Vec<u8>, bytes_max: u64) -> Result<String, ReadError> {
     if bytes.len() as u64 > bytes_max {
         return Err(ReadError::TooLarge { bytes_max });
     }
+    if let [0xff, 0xfe, ..] | [0xfe, 0xff, ..] = bytes[..] {
+        return of_utf16(&bytes);
+    }
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         let line = error.as_bytes()[..at].iter().filter(|byte| **byte == b'\n').count() + 1;
         ReadError::NotText { line }
     })
+}
+
+/// UTF-16 with its byte order mark, as PowerShell redirects output.
+fn of_utf16(bytes: &[u8]) -> Result<String, ReadError> {
+    let unit = match bytes[0] {
+        0xff => u16::from_le_bytes,
+        _ => u16::from_be_bytes,
+    };
+    let (units, rest) = bytes[2..].as_chunks::<2>();
+    let mut text = String::with_capacity(units.len());
+    let mut line = 1;
+    for decoded in char::decode_utf16(units.iter().map(|pair| unit(*pair))) {
+        let decoded = decoded.map_err(|_| ReadError::NotText { line })?;
+        line += usize::from(decoded == '\n');
+        text.push(decoded);
+    }
+    match rest {
+        [] => Ok(text),
+        _ => Err(ReadError::NotText { line }),
+    }
 }
 
 /// All of a file, which need not be text.
@@ -93,5 +116,27 @@ fn of_io(error: io::Error) -> ReadError {
     match error.kind() {
         ErrorKind::NotFound => ReadError::Missing,
         _ => ReadError::Unreadable(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_of_powershell_is_read() {
+        let text = "a: 1\n\u{1f600}\n";
+        let little: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let big: Vec<u8> = text.encode_utf16().flat_map(u16::to_be_bytes).collect();
+        for (mark, bytes) in [([0xff, 0xfe], &little), ([0xfe, 0xff], &big)] {
+            let bytes = [&mark[..], bytes].concat();
+            assert_eq!(text_of(bytes.clone(), 100).expect("text"), text);
+            let cut = text_of(bytes[..bytes.len() - 1].to_vec(), 100);
+            assert!(matches!(cut, Err(ReadError::NotText { line: 2 })), "{cut:?}");
+        }
+        assert!(matches!(
+            text_of(vec![b'\n', 0xc3, 0x28], 100),
+            Err(ReadError::NotText { line: 2 })
+        ));
     }
 }

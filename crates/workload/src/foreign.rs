@@ -5,8 +5,10 @@ mod bonnie;
 mod fio;
 mod fio_json;
 mod fio_terse;
+mod fio_test;
 mod fio_text;
 mod iozone;
+mod plain;
 #[cfg(test)]
 mod tests;
 
@@ -40,8 +42,8 @@ const NAME_BYTES_MAX: usize = 255;
 
 /// Parses a file of results; fails if the format is unknown.
 pub fn read(text: &str) -> Result<Vec<Foreign>, String> {
-    let text = text.trim_start_matches('\u{feff}');
-    let results = read_any(text)?;
+    let text = plain::plain(text.trim_start_matches('\u{feff}'));
+    let results = read_any(&text)?;
     let events: usize = results.iter().map(|result| result.events.len()).sum();
     if results.len() > RESULTS_MAX || events > EVENTS_MAX {
         return Err(format!(
@@ -64,31 +66,47 @@ pub fn read(text: &str) -> Result<Vec<Foreign>, String> {
     }
 }
 
+/// The results of all programs.
 fn read_any(text: &str) -> Result<Vec<Foreign>, String> {
-    let runs = fio_json::runs(text)?;
-    if !runs.is_empty() {
-        return fio::results(runs);
-    }
+    let mut results = read_fio(text)?;
     if iozone::is_there(text) {
-        return iozone::read(text);
+        results.extend(iozone::read(text)?);
     }
-    // Before fio's terse lines are looked for: a text may have both, and they are the same results.
-    if fio_text::is_there(text) {
-        return fio::results(fio_text::runs(text));
+    // A line of JSON may look like a line of Bonnie++.
+    if results.is_empty() || bonnie::has_heading(text) {
+        results.extend(bonnie::read(text)?);
     }
-    if text.lines().any(fio_terse::is_line) {
-        return fio::results(fio_terse::runs(text)?);
-    }
-    let results = bonnie::read(text)?;
     if results.is_empty() {
         return Err(unknown(text));
     }
     Ok(results)
 }
 
+/// A text may have several forms of one report.
+fn read_fio(text: &str) -> Result<Vec<Foreign>, String> {
+    let has_text = fio_text::is_there(text);
+    let mut runs = fio_json::runs(text)?;
+    if let Some(first) = runs.first_mut() {
+        if has_text {
+            first
+                .notes
+                .push("fio's default output is left out: the JSON that is there too is read".to_owned());
+        }
+    } else if has_text {
+        runs = fio_text::runs(text);
+    } else if text.lines().any(fio_terse::is_line) {
+        runs = fio_terse::runs(text)?;
+    }
+    fio::results(runs)
+}
+
 /// Why a text without results is refused: by its name, if it can be named.
 fn unknown(text: &str) -> String {
-    const NAMED: [(&str, &str); 8] = [
+    const NAMED: [(&str, &str); 12] = [
+        (
+            "--Sequential Output--",
+            "has a table of Bonnie++ without a row that can be read: its lines were joined, or cut off",
+        ),
         (
             "Run status group",
             "has only the summary of fio's output: the lines of its jobs are needed too",
@@ -100,6 +118,18 @@ fn unknown(text: &str) -> String {
         (
             "lat percentiles (",
             "has only a part of fio's output: the line `NAME: (groupid=…` of each job is needed too",
+        ),
+        (
+            "IOPS=",
+            "has only a part of fio's output: the line `NAME: (groupid=…` of each job is needed too",
+        ),
+        (
+            "\"clat_ns\"",
+            "has only a part of fio's JSON: all of it, from its first brace to its last, is needed",
+        ),
+        (
+            "\"clat\"",
+            "has only a part of fio's JSON: all of it, from its first brace to its last, is needed",
         ),
         (
             "Jobs: ",

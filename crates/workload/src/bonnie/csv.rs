@@ -5,6 +5,7 @@
 //! without latencies; 1.96 and 1.97 begin with the format's version and have 48; 1.98 adds the number of seeks and of
 //! seekers.
 
+use std::collections::HashSet;
 use std::time::Duration;
 use study::workload::{BONNIE_FILE_TESTS, BONNIE_TESTS};
 
@@ -220,14 +221,26 @@ pub(crate) fn last_line(printed: &str) -> Result<Line, String> {
         .ok_or_else(|| "it has no line of comma-separated values".to_owned())
 }
 
-/// All result lines in a file or an output. A line of headings is skipped, as are marks of quotation.
+/// All result lines in a file or an output. A line of headings is skipped, as are marks of quotation, and a line with a
+/// time that is repeated, as instructions for `bon_csv2html` do.
 pub(crate) fn lines(printed: &str) -> Result<Vec<Line>, String> {
     let quoted = |c: char| c == '>' || c.is_whitespace();
-    let numbered = (1..).zip(printed.lines().map(|line| line.trim_start_matches(quoted)));
-    numbered
-        .filter(|(_, line)| is_line(line))
-        .map(|(number, line)| Line::parse(line).map_err(|what| format!("line {number}: {what}")))
-        .collect()
+    let mut seen = HashSet::new();
+    let mut lines = Vec::new();
+    for (number, line) in (1..).zip(printed.lines()) {
+        let in_command = line.split('"').nth(1).filter(|argument| is_line(argument));
+        let line = in_command.unwrap_or_else(|| line.trim_matches(quoted));
+        if !is_line(line) || line.starts_with("1.9") && !seen.insert(line) {
+            continue;
+        }
+        lines.push(Line::parse(line).map_err(|what| format!("line {number}: {what}"))?);
+    }
+    Ok(lines)
+}
+
+/// Whether a text has pieces of such lines: mail programs wrap them.
+pub(crate) fn has_pieces(text: &str) -> bool {
+    text.lines().any(|line| line.contains(",+++++,+++,") && !is_line(line))
 }
 
 /// Whether the line has values: as many as Bonnie++ prints, and a number or `+++` among them.

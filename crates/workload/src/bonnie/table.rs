@@ -22,12 +22,16 @@ pub(crate) fn lines(text: &str) -> Result<Vec<Line>, String> {
             part = None;
         } else if words.first() == Some(&"Concurrency") {
             processes = words.get(1).copied().unwrap_or_default().to_owned();
+        } else if words.contains(&"K/sec") && line.matches("/sec").count() < BONNIE_TESTS.len() {
+            return Err(format!(
+                "line {number}: the heading of its table has not all columns: its lines are wrapped, or it was edited"
+            ));
         } else if line.ends_with("/sec %CP") {
             part = Some(Part::new(
                 line,
                 words.first() == Some(&"files") || line.contains("files:"),
             ));
-        } else if words.is_empty() || !line.contains(|c: char| c.is_ascii_digit() || c == '+') {
+        } else if words.first() != Some(&"Latency") && words.iter().filter(|word| is_figure(word)).count() < 2 {
             // Between the heading and its row there is nothing.
             if !words.is_empty() {
                 part = None;
@@ -40,7 +44,7 @@ pub(crate) fn lines(text: &str) -> Result<Vec<Line>, String> {
                 }
                 continue;
             }
-            let columns = part.columns(line).map_err(at)?;
+            let (head, columns) = part.row(line, &words).map_err(at)?;
             if part.is_of_files {
                 if let Some(last) = found.last_mut() {
                     words[0].clone_into(&mut last.files);
@@ -48,7 +52,7 @@ pub(crate) fn lines(text: &str) -> Result<Vec<Line>, String> {
                 }
                 continue;
             }
-            let head = line[..part.first].trim_start_matches(['>', '#', '|']);
+            let head = head.trim_start_matches(['>', '#', '|']);
             let head: Vec<&str> = head.split_whitespace().collect();
             let [machine @ .., size] = &head[..] else { continue };
             let mut one = Line::empty(version.clone(), machine.join(" "), (*size).to_owned());
@@ -79,6 +83,23 @@ impl Part {
         }
     }
 
+    /// What is before the figures of a row, and the figures. A full row needs no alignment.
+    fn row<'a>(&self, line: &'a str, words: &[&'a str]) -> Result<(&'a str, Vec<(usize, Column)>), String> {
+        if let Some((_, figures)) = words.split_last_chunk::<12>()
+            && words.len() > figures.len()
+            && figures.iter().all(|word| is_figure(word))
+        {
+            let first = figures[0].as_ptr() as usize - line.as_ptr() as usize;
+            let columns = figures
+                .chunks(2)
+                .enumerate()
+                .map(|(at, pair)| Ok((at, figure(&kib(pair[0]), pair[1])?)));
+            return Ok((&line[..first], columns.collect::<Result<_, String>>()?));
+        }
+        let head = line.get(..self.first).unwrap_or(line);
+        Ok((head, self.columns(line)?))
+    }
+
     /// The tests of the row, by position.
     fn columns(&self, line: &str) -> Result<Vec<(usize, Column)>, String> {
         let mut columns = Vec::new();
@@ -90,7 +111,9 @@ impl Part {
         while let Some((rate, end)) = words.next() {
             let nearest = (0..self.ends.len()).min_by_key(|&at| self.ends[at].abs_diff(end));
             let Some(at) = nearest.filter(|&at| self.ends[at].abs_diff(end) <= 3) else {
-                return Err(format!("`{rate}` is below no heading"));
+                return Err(format!(
+                    "`{rate}` is below no heading: the columns of the table are not where Bonnie++ prints them"
+                ));
             };
             let cpu = words.next().map_or("", |(word, _)| word);
             columns.push((at, figure(&kib(rate), cpu)?));
@@ -114,6 +137,10 @@ impl Part {
         }
         Ok(())
     }
+}
+
+fn is_figure(word: &str) -> bool {
+    word.bytes().all(|byte| byte == b'+') || kib(word).parse::<f64>().is_ok()
 }
 
 /// Version 2 writes `1.4g` and `376k` for KiB/s.

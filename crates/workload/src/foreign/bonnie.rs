@@ -5,15 +5,32 @@ use crate::bonnie::{csv, report, table};
 use std::collections::BTreeMap;
 
 pub(super) fn read(text: &str) -> Result<Vec<Foreign>, String> {
-    let mut lines = csv::lines(text).map_err(|what| format!("is not valid Bonnie++ output: {what}"))?;
-    if lines.is_empty() {
-        lines = table::lines(text).map_err(|what| format!("is not a valid table of Bonnie++: {what}"))?;
+    let lines = csv::lines(text).map_err(|what| format!("is not valid Bonnie++ output: {what}"))?;
+    let tables = table::lines(text).map_err(|what| format!("is not a valid table of Bonnie++: {what}"));
+    if !lines.is_empty() {
+        // A run prints both.
+        let more = tables.map_or(0, |tables| tables.len().saturating_sub(lines.len()));
+        let note = (more > 0).then(|| format!("{more} tables without a line of values are left out"));
+        return Ok(lines.iter().map(|line| foreign(line, note.as_ref())).collect());
     }
-    Ok(lines.iter().map(foreign).collect())
+    let has_table = tables.as_ref().is_ok_and(|tables| !tables.is_empty());
+    if !has_table && csv::has_pieces(text) {
+        return Err(
+            "has lines of values of Bonnie++ that are wrapped, as mail programs do: each must be one line"
+                .to_owned(),
+        );
+    }
+    Ok(tables?.iter().map(|line| foreign(line, None)).collect())
 }
 
-fn foreign(line: &csv::Line) -> Foreign {
+/// Whether the text has the heading of Bonnie++'s table.
+pub(super) fn has_heading(text: &str) -> bool {
+    text.contains("--Sequential Output--")
+}
+
+fn foreign(line: &csv::Line, note: Option<&String>) -> Foreign {
     let mut kept = Kept::default();
+    let notes: Vec<String> = note.into_iter().cloned().collect();
     let version = line.version.as_deref().unwrap_or(&line.format);
     kept.provenance("bonnie++", version);
     report(line, &line.tests(), &mut kept);
@@ -30,7 +47,7 @@ fn foreign(line: &csv::Line) -> Foreign {
         program: "Bonnie++",
         label,
         settings: BTreeMap::new(),
-        events: kept.0,
-        notes: Vec::new(),
+        events: kept.with_notes(&notes),
+        notes,
     }
 }

@@ -3,12 +3,9 @@
 //! Figures are added only where their requests ran at the same time: jobs of one name in one group, and the reads and
 //! writes of one mix. Everything that is left out is named.
 
+use super::fio_test::Test;
 use super::{Foreign, Kept};
-use crate::latency::histogram;
-use crate::report::{PERCENTILES, Reporter};
 use std::collections::BTreeMap;
-use std::time::Duration;
-use study::metric::{MEBIBYTE, Metric};
 
 /// What a request does. `Mixed` is all of them, which fio reports with `unified_rw_reporting`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -70,10 +67,8 @@ pub(super) struct Run {
     pub(super) notes: Vec<String>,
 }
 
-/// The name under which fio reports the sum of its clients, and why that is left out.
+/// The name under which fio reports the sum of its clients.
 pub(super) const ALL_CLIENTS: &str = "All clients";
-pub(super) const WITHOUT_SUM: &str =
-    "fio's sum over all clients is left out: it also adds what ran one after the other";
 
 /// Options that say what the work was.
 const WORK: [&str; 12] = [
@@ -90,10 +85,6 @@ const WORK: [&str; 12] = [
     "fsync",
     "time_based",
 ];
-
-/// Times of one direction that differ by less are of requests that ran together: fio reports whole milliseconds.
-const SAME_MS: f64 = 2.0;
-const SAME_SHARE: f64 = 0.01;
 
 /// The results of a file.
 pub(super) fn results(runs: Vec<Run>) -> Result<Vec<Foreign>, String> {
@@ -172,10 +163,16 @@ impl Run {
             kept.provenance("fio", &self.version);
         }
         let mut notes = std::mem::take(&mut self.notes);
+        self.without_sum(&mut notes);
         self.without_failed(&mut notes)?;
         let mut tests = self.tests(&mut notes);
         tests.retain(|test| !test.directions.is_empty());
         if tests.is_empty() {
+            if self.jobs.iter().all(|job| job.directions.is_empty()) {
+                let what = "has jobs of fio without a line of reads, writes or trims (`read: IOPS=…`) below them: they \
+                            moved no data, or the lines were left out";
+                return Err(what.to_owned());
+            }
             notes.push("no job moved any data".to_owned());
             return Err(format!("has no figure of fio: {}", notes.join("; ")));
         }
@@ -194,6 +191,21 @@ impl Run {
         })
     }
 
+    /// Leaves fio's sum over its clients out, unless there is nothing else.
+    fn without_sum(&mut self, notes: &mut Vec<String>) {
+        let is_sum = |job: &Job| job.name == ALL_CLIENTS;
+        if !self.jobs.iter().any(is_sum) {
+            return;
+        }
+        let why = "also adds what ran one after the other";
+        if self.jobs.iter().all(is_sum) {
+            notes.push(format!("fio's sum over all clients is all that there is: it {why}"));
+            return;
+        }
+        self.jobs.retain(|job| !is_sum(job));
+        notes.push(format!("fio's sum over all clients is left out: it {why}"));
+    }
+
     /// Leaves failed jobs out; an error if no other is left.
     fn without_failed(&mut self, notes: &mut Vec<String>) -> Result<(), String> {
         if self.jobs.is_empty() {
@@ -202,7 +214,7 @@ impl Run {
         let failed: Vec<String> = self.jobs.iter().filter_map(Job::failure).collect();
         self.jobs.retain(|job| job.error.is_none());
         if self.jobs.is_empty() {
-            return Err(failed.join("; "));
+            return Err(format!("is a report of fio, but {}", failed.join("; ")));
         }
         notes.extend(failed.into_iter().map(|what| format!("{what}: left out")));
         Ok(())
@@ -272,14 +284,14 @@ impl Job {
         Some(format!("its job `{}` failed: {error}", self.name))
     }
 
-    fn milliseconds(&self) -> f64 {
+    pub(super) fn milliseconds(&self) -> f64 {
         self.directions
             .values()
             .map(|figures| figures.milliseconds)
             .fold(0.0, f64::max)
     }
 
-    fn option(&self, name: &str) -> Option<&str> {
+    pub(super) fn option(&self, name: &str) -> Option<&str> {
         self.options.get(name).map(String::as_str)
     }
 
@@ -295,7 +307,7 @@ impl Job {
         if only_writes && directions.get(&Direction::Read).is_some_and(|reads| reads.bytes > 0.0) {
             directions.remove(&Direction::Read);
             notes.push(format!(
-                "the reads of `{}`, which verified its writes, are left out",
+                "the reads of `{}`, which only writes, are left out: they verified its writes",
                 self.name
             ));
         }
@@ -315,145 +327,8 @@ impl Job {
     }
 }
 
-/// What is reported under one name.
-struct Test {
-    name: String,
-    directions: BTreeMap<Direction, Figures>,
-    fsyncs: BTreeMap<u64, u64>,
-    jobs: usize,
-    /// Its reads and writes are of one mix.
-    is_mix: bool,
-    /// From the first start to the first end, in milliseconds since the epoch, if known.
-    together: Option<(u64, u64)>,
-}
-
-impl Test {
-    fn of(name: String, job: &Job, directions: BTreeMap<Direction, Figures>) -> Self {
-        Self {
-            name,
-            is_mix: is_mix(job, &directions),
-            together: time_of(job),
-            directions,
-            fsyncs: job.fsyncs.clone(),
-            jobs: 1,
-        }
-    }
-
-    /// Whether the job ran while all others of the test did; assumed in a group, unless fio says when.
-    fn ran_with(&self, job: &Job) -> bool {
-        match (self.together, time_of(job)) {
-            (Some(ours), Some(theirs)) => ours.0.max(theirs.0) < ours.1.min(theirs.1),
-            _ => true,
-        }
-    }
-
-    fn add(&mut self, job: &Job, directions: BTreeMap<Direction, Figures>) {
-        self.is_mix &= is_mix(job, &directions) || directions.len() < 2;
-        self.jobs += 1;
-        if let (Some(ours), Some(theirs)) = (&mut self.together, time_of(job)) {
-            *ours = (ours.0.max(theirs.0), ours.1.min(theirs.1));
-        }
-        for (direction, figures) in directions {
-            self.directions.entry(direction).or_default().add(figures);
-        }
-        for (nanoseconds, count) in &job.fsyncs {
-            *self.fsyncs.entry(*nanoseconds).or_default() += count;
-        }
-    }
-
-    fn report(&self, only: bool, kept: &mut Kept, notes: &mut Vec<String>) {
-        if let [(direction, figures)] = self.directions.iter().collect::<Vec<_>>()[..] {
-            self.figures(&self.name, (*direction, figures), kept, notes);
-        } else {
-            self.report_whole(kept, notes);
-            for (direction, figures) in &self.directions {
-                if *direction == Direction::Mixed {
-                    continue;
-                }
-                // As of a mix that raidlab measures, if there is nothing to confuse it with.
-                let is_plain = only && Direction::ALL.iter().all(|other| other.name() != self.name);
-                let name = if is_plain {
-                    direction.name().to_owned()
-                } else {
-                    format!("{} {}", self.name, direction.name())
-                };
-                self.figures(&name, (*direction, figures), kept, notes);
-            }
-        }
-        let mut reporter = Reporter {
-            host: kept,
-            test: &self.name,
-        };
-        reporter.latency("fsync", &histogram_of(&self.fsyncs));
-    }
-
-    /// All directions together, if there is such a figure.
-    fn report_whole(&self, kept: &mut Kept, notes: &mut Vec<String>) {
-        if let Some(mixed) = self.directions.get(&Direction::Mixed).filter(|mixed| mixed.bytes > 0.0) {
-            return self.figures(&self.name, (Direction::Mixed, mixed), kept, notes);
-        }
-        let both = [Direction::Read, Direction::Write].map(|direction| self.directions.get(&direction));
-        let [Some(reads), Some(writes)] = both else {
-            notes.push(format!(
-                "`{}` trims and transfers data: its directions are not added",
-                self.name
-            ));
-            return;
-        };
-        if !self.is_mix {
-            notes.push(format!(
-                "reads and writes of `{}` are not added: they are not one mix that ran for one time ({} ms and {} ms)",
-                self.name, reads.milliseconds, writes.milliseconds
-            ));
-            return;
-        }
-        let mut sum = Figures {
-            percentiles: Vec::new(),
-            bins: BTreeMap::new(),
-            ..reads.clone()
-        };
-        sum.bytes += writes.bytes;
-        sum.operations += writes.operations;
-        sum.milliseconds = sum.milliseconds.max(writes.milliseconds);
-        self.figures(&self.name, (Direction::Mixed, &sum), kept, notes);
-    }
-
-    fn figures(
-        &self,
-        test: &str,
-        (direction, figures): (Direction, &Figures),
-        kept: &mut Kept,
-        notes: &mut Vec<String>,
-    ) {
-        let seconds = figures.milliseconds / 1e3;
-        let mut reporter = Reporter { host: kept, test };
-        reporter.sample(Metric::Throughput, figures.bytes / MEBIBYTE / seconds);
-        if figures.operations > 0.0 {
-            reporter.sample(Metric::Iops, figures.operations / seconds);
-        }
-        reporter.seconds(Metric::Duration, Duration::from_secs_f64(seconds));
-        let bins = histogram_of(&figures.bins);
-        if !bins.is_empty() {
-            reporter.percentiles(&bins);
-            reporter.latency(direction.name(), &bins);
-        } else if self.jobs == 1 {
-            for (metric, quantile) in PERCENTILES {
-                let same = |(percent, _): &&(f64, f64)| (percent - quantile * 100.0).abs() < 1e-6;
-                if let Some((_, nanoseconds)) = figures.percentiles.iter().find(same) {
-                    reporter.sample(metric, nanoseconds / 1e6);
-                }
-            }
-        } else if !figures.percentiles.is_empty() {
-            notes.push(format!(
-                "percentiles of the {} jobs of `{test}` are left out: they can be added only from bins (json+)",
-                self.jobs
-            ));
-        }
-    }
-}
-
 impl Figures {
-    fn add(&mut self, other: Self) {
+    pub(super) fn add(&mut self, other: Self) {
         self.bytes += other.bytes;
         self.operations += other.operations;
         self.milliseconds = self.milliseconds.max(other.milliseconds);
@@ -464,30 +339,4 @@ impl Figures {
             self.percentiles = other.percentiles;
         }
     }
-}
-
-/// Whether reads and writes ran together: neither verified the other, and both took the same time.
-fn is_mix(job: &Job, directions: &BTreeMap<Direction, Figures>) -> bool {
-    let verifies = job
-        .option("verify")
-        .is_some_and(|verify| verify != "0" && verify != "null");
-    let both = [Direction::Read, Direction::Write].map(|direction| directions.get(&direction));
-    let [Some(reads), Some(writes)] = both else {
-        return false;
-    };
-    let apart = (reads.milliseconds - writes.milliseconds).abs();
-    !verifies && apart <= SAME_MS.max(reads.milliseconds.max(writes.milliseconds) * SAME_SHARE)
-}
-
-fn time_of(job: &Job) -> Option<(u64, u64)> {
-    let start = job.started_ms?;
-    Some((start, start.saturating_add(job.milliseconds() as u64)))
-}
-
-fn histogram_of(bins: &BTreeMap<u64, u64>) -> crate::latency::LatencyHistogram {
-    let mut all = histogram();
-    for (&nanoseconds, &count) in bins {
-        all.saturating_record_n(nanoseconds, count);
-    }
-    all
 }

@@ -3,7 +3,7 @@
 //!
 //! Reports are read one after the other and nothing else of the text is kept.
 
-use super::fio::{ALL_CLIENTS, Direction, Figures, Job, Run, WITHOUT_SUM};
+use super::fio::{Direction, Figures, Job, Run};
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
@@ -202,7 +202,7 @@ impl Report<'_> {
             return;
         }
         for raw in reported {
-            match self.run(raw, raw.get() == self.clients.map_or("", RawValue::get)) {
+            match self.run(raw) {
                 Ok(run) => found.runs.push(run),
                 Err(error) => {
                     found.error.get_or_insert(error);
@@ -211,7 +211,7 @@ impl Report<'_> {
         }
     }
 
-    fn run(&self, raw: &RawValue, is_clients: bool) -> Result<Run, String> {
+    fn run(&self, raw: &RawValue) -> Result<Run, String> {
         let jobs: Vec<JobJson> = serde_json::from_str(raw.get())
             .map_err(|error| format!("has a report of fio with odd jobs: {error}"))?;
         let mut run = Run {
@@ -224,10 +224,6 @@ impl Report<'_> {
         };
         let global = options(&self.global);
         for job in jobs {
-            if is_clients && job.jobname == ALL_CLIENTS {
-                run.notes.push(WITHOUT_SUM.to_owned());
-                continue;
-            }
             run.jobs.push(job.job(&global)?);
         }
         Ok(run)
@@ -279,9 +275,9 @@ struct DirectionJson {
     bw: f64,
     #[serde(default)]
     iops: f64,
-    /// Milliseconds.
+    /// Milliseconds. fio always reports them; other programs shorten its reports.
     #[serde(default)]
-    runtime: f64,
+    runtime: Option<f64>,
     #[serde(default)]
     total_ios: f64,
     #[serde(default)]
@@ -317,9 +313,17 @@ impl JobJson {
                 "has a job `{name}` with none of `read`, `write`, `trim` and `mixed`"
             ));
         }
-        let directions = given
-            .into_iter()
-            .filter_map(|(direction, given)| Some((direction, given?.figures())));
+        let mut directions = BTreeMap::new();
+        for (direction, given) in given {
+            let Some(given) = given else { continue };
+            if given.runtime.is_none() && (given.bw > 0.0 || given.iops > 0.0) {
+                let direction = direction.name();
+                return Err(format!(
+                    "has a report of fio that was shortened: `{direction}` of its job `{name}` has no `runtime`"
+                ));
+            }
+            directions.insert(direction, given.figures());
+        }
         let mut all = global.clone();
         all.extend(options(&self.options));
         let error = (self.error != 0).then(|| {
@@ -333,7 +337,7 @@ impl JobJson {
             error,
             started_ms: self.job_start,
             options: all,
-            directions: directions.collect(),
+            directions,
             fsyncs: self
                 .sync
                 .and_then(|sync| sync.lat_ns)
@@ -345,16 +349,17 @@ impl JobJson {
 
 impl DirectionJson {
     fn figures(self) -> Figures {
+        let runtime = self.runtime.unwrap_or(0.0);
         // fio 2 reports KiB under the same name, as the rate shows.
         let in_kib = self.io_kbytes.is_none() && {
-            let rate = self.io_bytes * 1000.0 / self.runtime.max(1.0);
+            let rate = self.io_bytes * 1000.0 / runtime.max(1.0);
             self.bw > 0.0 && rate < self.bw * 30.0
         };
         let bytes = if in_kib { self.io_bytes * 1024.0 } else { self.io_bytes };
         let operations = if self.total_ios > 0.0 {
             self.total_ios
         } else {
-            self.iops * self.runtime / 1000.0
+            self.iops * runtime / 1000.0
         };
         let in_nanoseconds = [
             (self.lat_ns, 1.0),
@@ -365,7 +370,7 @@ impl DirectionJson {
         let mut figures = Figures {
             bytes,
             operations,
-            milliseconds: self.runtime,
+            milliseconds: runtime,
             ..Figures::default()
         };
         for (latency, scale) in in_nanoseconds {

@@ -2,7 +2,7 @@
 //!
 //! Its figures have three or four digits. Text around it, indentation and marks of quotation are ignored.
 
-use super::fio::{ALL_CLIENTS, Direction, Figures, Job, Run, WITHOUT_SUM};
+use super::fio::{ALL_CLIENTS, Direction, Figures, Job, Run};
 use std::collections::BTreeMap;
 
 /// Whether the text has the line of a job.
@@ -22,6 +22,9 @@ pub(super) fn runs(text: &str) -> Vec<Run> {
     reader.runs
 }
 
+const WITHOUT_SUMMARY: &str =
+    "fio's summary (`Run status group`) is not there: what was cut off, of the last job too, is missing";
+
 #[derive(Default)]
 struct Reader {
     runs: Vec<Run>,
@@ -34,7 +37,6 @@ struct Reader {
     has_ended: bool,
     /// When the last job was printed.
     printed: Option<u32>,
-    is_sum_of_clients: bool,
 }
 
 impl Reader {
@@ -53,7 +55,7 @@ impl Reader {
                 self.end_of_run();
             }
             self.run.version = line.trim().to_owned();
-        } else if !self.is_sum_of_clients {
+        } else {
             self.of_job(line);
         }
     }
@@ -81,17 +83,15 @@ impl Reader {
 
     fn job(&mut self, line: &str, mut job: Job) {
         self.direction = None;
-        self.is_sum_of_clients = job.name == ALL_CLIENTS;
-        if self.is_sum_of_clients {
-            return self.run.notes.push(WITHOUT_SUM.to_owned());
-        }
         let printed = second_of_day(line);
-        if self.has_ended
+        let is_later = |before: u32, now: u32| before.abs_diff(now) > PRINTING_S;
+        let is_next = self.has_ended
             || self
                 .printed
                 .zip(printed)
-                .is_some_and(|(before, now)| before.abs_diff(now) > PRINTING_S)
-        {
+                .is_some_and(|(before, now)| is_later(before, now));
+        // The sum is printed after the summary.
+        if is_next && job.name != ALL_CLIENTS {
             self.end_of_run();
         }
         self.printed = printed;
@@ -129,7 +129,10 @@ impl Reader {
     }
 
     fn end_of_run(&mut self) {
-        let run = std::mem::take(&mut self.run);
+        let mut run = std::mem::take(&mut self.run);
+        if !self.has_ended {
+            run.notes.push(WITHOUT_SUMMARY.to_owned());
+        }
         self.has_ended = false;
         if !run.jobs.is_empty() {
             self.run.version = run.version.clone();

@@ -35,9 +35,9 @@ pub(super) fn is_there(text: &str) -> bool {
     ];
     let is_heading = |line: &str| {
         line.split_whitespace()
-            .take(3)
+            .take(2)
             .map(str::to_lowercase)
-            .eq(["kb", "reclen", "write"])
+            .eq(["kb", "reclen"])
     };
     signs.iter().any(|sign| text.contains(sign))
         || text.lines().any(is_heading)
@@ -45,16 +45,7 @@ pub(super) fn is_there(text: &str) -> bool {
 }
 
 pub(super) fn read(text: &str) -> Result<Vec<Foreign>, String> {
-    let in_other = [
-        "Output is in ops/sec",
-        "Output is in microseconds",
-        "Output is in Ops/sec",
-    ];
-    if let Some(unit) = in_other.into_iter().find(|unit| text.contains(unit)) {
-        return Err(format!(
-            "is output of IOzone in another unit (`{unit}`): run it without -O and -N"
-        ));
-    }
+    measures_rates(text)?;
     let mut notes = Vec::new();
     let tables = output::rows(text).map_err(|what| format!("is not valid output of IOzone: {what}"))?;
     let mut results: Results = tables
@@ -88,6 +79,53 @@ pub(super) fn read(text: &str) -> Result<Vec<Foreign>, String> {
     Ok(results
         .map(|(label, figures)| foreign(label, figures, version, options, &notes))
         .collect())
+}
+
+/// An error if the figures are no rates, as the output or the command line in it says.
+fn measures_rates(text: &str) -> Result<(), String> {
+    let in_other = [
+        "Output is in ops/sec",
+        "Output is in microseconds",
+        "Output is in Ops/sec",
+        "Output is in operations per second",
+    ];
+    let printed = in_other.into_iter().find(|unit| text.contains(unit));
+    let command = || {
+        text.lines()
+            .flat_map(options)
+            .find(|option| asks_for_other_unit(option))
+    };
+    if let Some(unit) = printed.or_else(command) {
+        return Err(format!(
+            "is output of IOzone in another unit (`{unit}`): run it without -O and -N"
+        ));
+    }
+    let is_invalid = "Performance measurements are invalid in this mode";
+    if text.contains(is_invalid) {
+        return Err(format!(
+            "is output of IOzone with -+d, which says of itself: {is_invalid}"
+        ));
+    }
+    Ok(())
+}
+
+/// The options in a line with a command.
+fn options(line: &str) -> impl Iterator<Item = &str> {
+    let is_program = |word: &&str| {
+        word.rsplit(['/', '\\'])
+            .next()
+            .is_some_and(|name| name == "iozone" || name == "iozone.exe")
+    };
+    let words = line.split_whitespace().skip_while(move |word| !is_program(word));
+    words
+        .skip(1)
+        .filter(|word| word.starts_with('-') && !word.starts_with("-+"))
+}
+
+/// Whether -O or -N is among the letters; what follows a letter with a value is its value.
+fn asks_for_other_unit(option: &str) -> bool {
+    let letters = option[1..].split(|c: char| "bdfFgHijJklLnPqrsStuUVXyY".contains(c));
+    letters.take(1).any(|letters| letters.contains(['O', 'N']))
 }
 
 fn foreign(
@@ -128,7 +166,9 @@ fn size(kib: u64) -> String {
 /// Throughput mode, which may have run with several numbers of processes.
 fn throughput(text: &str, notes: &mut Vec<String>) -> Result<Results, String> {
     let mut results: Results = Vec::new();
+    let mut sizes = String::new();
     for line in text.lines() {
+        sizes = sizes_of_process(line).unwrap_or(sizes);
         let Some(child) =
             output::children(line).map_err(|what| format!("is not valid output of IOzone: {what}"))?
         else {
@@ -138,10 +178,17 @@ fn throughput(text: &str, notes: &mut Vec<String>) -> Result<Results, String> {
             notes.push(format!("`{}` is left out: raidlab has no such test", child.words));
             continue;
         };
-        let label = match child.processes {
+        let processes = match child.processes {
             1 => "1 process".to_owned(),
             count => format!("{count} processes"),
         };
+        let machine = child.machine;
+        let label = format!(
+            "{machine}{}{processes} {sizes}",
+            if machine.is_empty() { "" } else { ": " }
+        )
+        .trim()
+        .to_owned();
         let same = results
             .iter_mut()
             .rev()
@@ -152,6 +199,20 @@ fn throughput(text: &str, notes: &mut Vec<String>) -> Result<Results, String> {
         }
     }
     Ok(results)
+}
+
+/// `Each process writes a 512 kByte file in 4 kByte records`: the sizes, as a label has them.
+fn sizes_of_process(line: &str) -> Option<String> {
+    let (who, rest) = line.split_once(" writes a ")?;
+    let (file, rest) = rest.split_once(" file in ")?;
+    let kib = |text: &str| text.to_lowercase().strip_suffix("kbyte")?.trim().parse().ok().map(size);
+    who.contains("Each ").then(|| {
+        Some(format!(
+            "{} {}",
+            kib(file.trim())?,
+            kib(rest.trim().strip_suffix(" records")?.trim())?
+        ))
+    })?
 }
 
 /// `"Writer report"`, a line of record sizes, a line for each file size. In throughput mode the lines are

@@ -1,3 +1,5 @@
+mod pasted;
+
 use super::*;
 use study::metric::Metric;
 

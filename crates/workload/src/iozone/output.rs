@@ -27,6 +27,8 @@ pub(crate) struct Row {
 
 /// A line of throughput mode: `Children see throughput for  2 initial writers = 381378.19 kB/sec`.
 pub(crate) struct Children<'a> {
+    /// The machine whose name pdsh printed before the line, or nothing.
+    pub(crate) machine: &'a str,
     pub(crate) words: &'a str,
     pub(crate) processes: u32,
     /// None if raidlab has no such test.
@@ -66,7 +68,11 @@ pub(crate) fn parse(printed: &str) -> Result<Vec<(IozoneTest, f64)>, String> {
 
 /// A line of throughput mode, if it is one.
 pub(crate) fn children(line: &str) -> Result<Option<Children<'_>>, String> {
-    let Some(rest) = line.trim().strip_prefix("Children see throughput for") else {
+    let Some((before, rest)) = line.split_once("Children see throughput for ") else {
+        return Ok(None);
+    };
+    let before = before.trim_matches(|c: char| c.is_whitespace() || c == '>');
+    let Some(machine) = before.strip_suffix(':').or(before.is_empty().then_some("")) else {
         return Ok(None);
     };
     let (who, figure) = rest
@@ -82,6 +88,7 @@ pub(crate) fn children(line: &str) -> Result<Option<Children<'_>>, String> {
         .map(|(_, test)| *test);
     let number = figure.split_whitespace().next().unwrap_or_default();
     Ok(Some(Children {
+        machine,
         words,
         processes,
         test,
@@ -95,12 +102,11 @@ pub(crate) fn children(line: &str) -> Result<Option<Children<'_>>, String> {
 pub(crate) fn rows(printed: &str) -> Result<Vec<Row>, String> {
     let mut rows = Vec::new();
     let mut headings: Vec<usize> = Vec::new();
+    let mut tests: Vec<IozoneTest> = Vec::new();
     for (number, line) in (1..).zip(printed.lines().map(str::trim_end)) {
         if is_heading(line) {
             headings = words_with_ends(line).map(|(_, end)| end).collect();
-            if headings.len() > IozoneTest::ALL.len() + 2 {
-                return Err(format!("line {number}: its table has more than 13 columns"));
-            }
+            tests = tests_of(line).map_err(|what| format!("line {number}: {what}"))?;
             continue;
         }
         let mut words = words_with_ends(line);
@@ -122,7 +128,7 @@ pub(crate) fn rows(printed: &str) -> Result<Vec<Row>, String> {
         rows.push(Row {
             file_kib,
             record_kib,
-            figures: figures(line, &headings).map_err(|what| at(&what))?,
+            figures: figures(line, &headings, &tests).map_err(|what| at(&what))?,
         });
     }
     Ok(rows)
@@ -133,10 +139,38 @@ fn is_heading(line: &str) -> bool {
     matches!(words.next(), Some("kB" | "KB")) && words.next() == Some("reclen")
 }
 
+/// What the last line of the heading says of each column.
+const COLUMNS: [&str; 13] = [
+    "write", "rewrite", "read", "reread", "read", "write", "read", "rewrite", "read", "fwrite", "frewrite",
+    "fread", "freread",
+];
+
+/// The tests of a heading, which may be cut off after any of them. If some are missing before others, only names that
+/// one test has identify it.
+fn tests_of(heading: &str) -> Result<Vec<IozoneTest>, String> {
+    let names: Vec<&str> = heading.split_whitespace().skip(2).collect();
+    if names.len() > COLUMNS.len() {
+        return Err("its table has more than 13 columns".to_owned());
+    }
+    if COLUMNS.starts_with(&names) {
+        return Ok(IozoneTest::ALL[..names.len()].to_vec());
+    }
+    let test = |name: &&str| {
+        let mut places = (0..COLUMNS.len()).filter(|&at| COLUMNS[at] == *name);
+        match (places.next(), places.next()) {
+            (Some(only), None) => Ok(IozoneTest::ALL[only]),
+            _ => Err(format!(
+                "the heading of its table was changed: which test is in the column `{name}` is not known"
+            )),
+        }
+    };
+    names.iter().map(test).collect()
+}
+
 /// The figures of a row. A full row needs no alignment, which pages and mails lose.
-fn figures(line: &str, headings: &[usize]) -> Result<Vec<(IozoneTest, f64)>, String> {
+fn figures(line: &str, headings: &[usize], tests: &[IozoneTest]) -> Result<Vec<(IozoneTest, f64)>, String> {
     let words: Vec<(&str, usize)> = words_with_ends(line).collect();
-    let (shift, tests) = (words[0].1.abs_diff(headings[0]), &headings[2..]);
+    let (shift, ends) = (words[0].1.abs_diff(headings[0]), &headings[2..]);
     let moved = |end: usize| {
         if words[0].1 > headings[0] {
             end.saturating_sub(shift)
@@ -146,13 +180,13 @@ fn figures(line: &str, headings: &[usize]) -> Result<Vec<(IozoneTest, f64)>, Str
     };
     let mut figures: Vec<(IozoneTest, f64)> = Vec::new();
     for (place, (number, end)) in words[2..].iter().enumerate() {
-        let nearest = || (0..tests.len()).find(|&at| tests[at].abs_diff(moved(*end)) <= 2);
+        let nearest = || (0..ends.len()).find(|&at| ends[at].abs_diff(moved(*end)) <= 2);
         let column = if words.len() == headings.len() {
             Some(place)
         } else {
             nearest()
         };
-        let Some(&test) = column.and_then(|column| IozoneTest::ALL.get(column)) else {
+        let Some(&test) = column.and_then(|column| tests.get(column)) else {
             return Err(format!("`{number}` is below no heading"));
         };
         if figures.iter().any(|(other, _)| *other == test) {
