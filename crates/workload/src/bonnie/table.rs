@@ -64,6 +64,9 @@ pub(crate) fn lines(text: &str) -> Result<Vec<Line>, String> {
     Ok(found)
 }
 
+/// What is before the figures, and the figures.
+type Row<'a> = (&'a str, Vec<(usize, Column)>);
+
 /// A heading.
 struct Part {
     is_of_files: bool,
@@ -83,8 +86,8 @@ impl Part {
         }
     }
 
-    /// What is before the figures of a row, and the figures. A full row needs no alignment.
-    fn row<'a>(&self, line: &'a str, words: &[&'a str]) -> Result<(&'a str, Vec<(usize, Column)>), String> {
+    /// A full row needs no alignment.
+    fn row<'a>(&self, line: &'a str, words: &[&'a str]) -> Result<Row<'a>, String> {
         if let Some((_, figures)) = words.split_last_chunk::<12>()
             && words.len() > figures.len()
             && figures.iter().all(|word| is_figure(word))

@@ -109,8 +109,12 @@ fn last_of_each_run(runs: Vec<Run>) -> Vec<Run> {
     }
     let noted = kept.into_iter().map(|(mut run, dropped)| {
         if dropped > 0 {
+            let reports = match dropped {
+                1 => "an earlier report".to_owned(),
+                _ => format!("{dropped} earlier reports"),
+            };
             run.notes.push(format!(
-                "{dropped} earlier reports of the same run (--status-interval) are left out: the last one includes them"
+                "left out: {reports} of the same run (--status-interval), which the last one includes"
             ));
         }
         run
@@ -141,7 +145,8 @@ impl Run {
         if !all || earlier.jobs.is_empty() {
             return false;
         }
-        if self.jobs.iter().all(|job| job.process.is_some()) {
+        let mut processes = self.jobs.iter().filter(|job| job.name != ALL_CLIENTS).peekable();
+        if processes.peek().is_some() && processes.all(|job| job.process.is_some()) {
             return true;
         }
         self.reported_ms > 0 && (self.reported_ms as f64 - self.milliseconds()) < earlier.reported_ms as f64
@@ -171,7 +176,8 @@ impl Run {
             if self.jobs.iter().all(|job| job.directions.is_empty()) {
                 let what = "has jobs of fio without a line of reads, writes or trims (`read: IOPS=…`) below them: they \
                             moved no data, or the lines were left out";
-                return Err(what.to_owned());
+                let what = std::iter::once(what.to_owned()).chain(notes);
+                return Err(what.collect::<Vec<_>>().join("; "));
             }
             notes.push("no job moved any data".to_owned());
             return Err(format!("has no figure of fio: {}", notes.join("; ")));

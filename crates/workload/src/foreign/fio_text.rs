@@ -85,13 +85,16 @@ impl Reader {
         self.direction = None;
         let printed = second_of_day(line);
         let is_later = |before: u32, now: u32| before.abs_diff(now) > PRINTING_S;
-        let is_next = self.has_ended
-            || self
-                .printed
-                .zip(printed)
-                .is_some_and(|(before, now)| is_later(before, now));
+        let is_later = self
+            .printed
+            .zip(printed)
+            .is_some_and(|(before, now)| is_later(before, now));
         // The sum is printed after the summary.
-        if is_next && job.name != ALL_CLIENTS {
+        let has_ended = match job.name == ALL_CLIENTS {
+            true => self.run.jobs.iter().any(|before| before.name == ALL_CLIENTS),
+            false => self.has_ended,
+        };
+        if has_ended || is_later {
             self.end_of_run();
         }
         self.printed = printed;
@@ -105,6 +108,12 @@ impl Reader {
             self.direction = Some(direction);
             self.unit = None;
             job.directions.insert(direction, figures);
+        } else if let Some(odd) = odd_figures(line) {
+            let note = format!(
+                "the line `{odd}` of `{}` is not as fio prints it and left out",
+                job.name
+            );
+            self.run.notes.push(note);
         } else if let Some(rest) = line
             .strip_prefix("clat percentiles (")
             .or(line.strip_prefix("lat percentiles ("))
@@ -210,6 +219,16 @@ fn figures(line: &str) -> Option<(Direction, Figures)> {
             ..Figures::default()
         },
     ))
+}
+
+/// The beginning of a line that should have figures, as `figures` reads them, but is cut off or changed.
+fn odd_figures(line: &str) -> Option<String> {
+    let (word, rest) = line.split_once(':')?;
+    let is_direction = Direction::ALL.iter().any(|direction| direction.name() == word.trim());
+    let has_figures = ["IOPS=", "iops=", "BW=", "bw=", "io="]
+        .iter()
+        .any(|key| rest.contains(key));
+    (is_direction && has_figures).then(|| line.trim().chars().take(40).collect())
 }
 
 /// `10240MB`, `49.3MiB`, `12.6k`. fio 1 and 2 write KB for 1024 bytes, and fio 3 writes kB for 1000.

@@ -42,6 +42,7 @@ pub(super) fn is_there(text: &str) -> bool {
     signs.iter().any(|sign| text.contains(sign))
         || text.lines().any(is_heading)
         || text.contains("\"Writer report\"")
+        || text.lines().any(|line| line_of_throughput(line).is_some())
 }
 
 pub(super) fn read(text: &str) -> Result<Vec<Foreign>, String> {
@@ -59,7 +60,11 @@ pub(super) fn read(text: &str) -> Result<Vec<Foreign>, String> {
     } else if !excel.is_empty() {
         notes.push("the reports for Excel are left out: the table has the same figures".to_owned());
     }
-    results.extend(throughput(text, &mut notes)?);
+    let in_throughput_mode = throughput(text, &mut notes)?;
+    if in_throughput_mode.is_empty() {
+        results.extend(excel_of_throughput(text, &mut notes));
+    }
+    results.extend(in_throughput_mode);
     if !text.contains("iozone test complete") {
         notes.push("it does not end with `iozone test complete`: IOzone or the file was cut off".to_owned());
         // The last row may be the beginning of one.
@@ -215,8 +220,69 @@ fn sizes_of_process(line: &str) -> Option<String> {
     })?
 }
 
-/// `"Writer report"`, a line of record sizes, a line for each file size. In throughput mode the lines are
-/// `"  Initial write "  12345.6`, which repeat what was printed before.
+/// The names of tests in the report for Excel of throughput mode; none is raidlab's for the last three.
+const LINES: [(&str, Option<IozoneTest>); 13] = [
+    ("initial write", Some(IozoneTest::Write)),
+    ("rewrite", Some(IozoneTest::Rewrite)),
+    ("read", Some(IozoneTest::Read)),
+    ("re-read", Some(IozoneTest::Reread)),
+    ("reverse read", Some(IozoneTest::BackwardRead)),
+    ("stride read", Some(IozoneTest::StridedRead)),
+    ("random read", Some(IozoneTest::RandomRead)),
+    ("random write", Some(IozoneTest::RandomWrite)),
+    ("fwrite", Some(IozoneTest::Fwrite)),
+    ("fread", Some(IozoneTest::Fread)),
+    ("mixed workload", None),
+    ("pwrite", None),
+    ("pread", None),
+];
+
+/// The name and the figures of `"  Initial write "  246059.19`; one figure for each number of processes, or for each run
+/// if somebody put several side by side.
+fn line_of_throughput(line: &str) -> Option<(&'static str, Option<IozoneTest>, Vec<f64>)> {
+    let (name, figures) = line
+        .trim_matches(|c: char| c.is_whitespace() || c == '>')
+        .strip_prefix('"')?
+        .split_once('"')?;
+    let name = name.trim().to_lowercase();
+    let (name, test) = LINES.into_iter().find(|(known, _)| *known == name)?;
+    let figures: Result<Vec<f64>, _> = figures.split_whitespace().map(str::parse).collect();
+    let figures = figures.ok().filter(|figures| !figures.is_empty())?;
+    Some((name, test, figures))
+}
+
+/// The report for Excel of throughput mode, which repeats what was printed before, where that is missing.
+fn excel_of_throughput(text: &str, notes: &mut Vec<String>) -> Results {
+    let mut results: Results = Vec::new();
+    for (name, test, figures) in text.lines().filter_map(line_of_throughput) {
+        let Some(test) = test else {
+            notes.push(format!("`{name}` is left out: raidlab has no such test"));
+            continue;
+        };
+        let several = figures.len() > 1;
+        for (number, figure) in (1..).zip(figures) {
+            let label = match several {
+                true => format!("column {number}"),
+                false => String::new(),
+            };
+            let same = results
+                .iter_mut()
+                .rev()
+                .find(|(known, figures)| *known == label && figures.iter().all(|(other, _)| *other != test));
+            match same {
+                Some((_, figures)) => figures.push((test, figure)),
+                None => results.push((label, vec![(test, figure)])),
+            }
+        }
+    }
+    if !results.is_empty() {
+        notes
+            .push("how many processes there were is not known: only IOzone's report for Excel is there".to_owned());
+    }
+    results
+}
+
+/// `"Writer report"`, a line of record sizes, a line for each file size.
 fn excel(text: &str) -> Result<Results, String> {
     let mut results: Results = Vec::new();
     let mut lines = text.lines().peekable();

@@ -184,3 +184,52 @@ fn issue_39_10_parts_of_an_output_are_refused_by_name() {
         assert!(error.contains(words), "{error}");
     }
 }
+
+/// `iozone -t 1 -R`, of which the report for Excel is kept.
+#[test]
+fn issue_39_10_iozones_report_for_excel_of_throughput_mode_is_read() {
+    let report =
+        "\"  Initial write \"  1024.00 \n\n\"        Rewrite \"   2048.00 \n\"         Pwrite \"    1.00 \n";
+    let foreign = one(report);
+    assert_eq!(
+        ["write", "rewrite"].map(|test| throughput(&foreign, test)),
+        [Some(1.0), Some(2.0)]
+    );
+    assert!(noted(&foreign, "`pwrite`") && noted(&foreign, "how many processes"));
+    // Two runs side by side, in a mail.
+    let two = read("> \"  Initial write \"   1024.00    2048.00\n").expect("two");
+    let found: Vec<(&str, Option<f64>)> = two
+        .iter()
+        .map(|one| (one.label.as_str(), throughput(one, "write")))
+        .collect();
+    assert_eq!(found, [("column 1", Some(1.0)), ("column 2", Some(2.0))]);
+    // With the lines before it, it is a repetition.
+    let children = "Children see throughput for 2 initial writers = 1024.00 kB/sec\n";
+    assert_eq!(one(&format!("{children}{report}")).label, "2 processes");
+}
+
+/// Sums of two runs, of one client file each, were added.
+#[test]
+fn issue_39_9_sums_over_clients_of_two_runs_are_not_added() {
+    let sum = |time: &str, mib: u32| {
+        format!(
+            "All clients: (groupid=0, jobs=12): err= 0: pid=0: Tue Aug 18 {time} 2020\n\
+             \x20 read: IOPS=1k, BW=1Mi (1M)({mib}MiB/10000msec)\n"
+        )
+    };
+    for second in ["06:57:32", "06:53:30"] {
+        let all = read(&[sum("06:53:30", 1000), sum(second, 3000)].concat()).expect("runs");
+        let found: Vec<Option<f64>> = all.iter().map(|run| throughput(run, "All clients")).collect();
+        assert_eq!(found, [Some(100.0), Some(300.0)], "{second}");
+    }
+}
+
+#[test]
+fn issue_39_10_a_line_of_figures_that_was_changed_or_cut_off_is_named() {
+    let job = "a: (groupid=0, jobs=1): err= 0: pid=1: x\n";
+    let odd = "  write: IOPS=487, BW=487MiB/s (511MB/s), mint=20974msec\n";
+    let error = read(&format!("{job}{odd}")).expect_err("no figure");
+    assert!(error.contains("`write: IOPS=487"), "{error}");
+    let sound = "  read: IOPS=1, BW=1MiB/s (1MB/s)(10MiB/1000msec)\n";
+    assert!(noted(&one(&format!("{job}{sound}{odd}")), "`write: IOPS=487"));
+}
