@@ -71,7 +71,7 @@ pub(super) struct Run {
 pub(super) const ALL_CLIENTS: &str = "All clients";
 
 /// Options that say what the work was.
-const WORK: [&str; 12] = [
+const WORK: [&str; 16] = [
     "rw",
     "bs",
     "iodepth",
@@ -84,7 +84,14 @@ const WORK: [&str; 12] = [
     "sync",
     "fsync",
     "time_based",
+    "verify",
+    "rate",
+    "rate_iops",
+    "latency_target",
 ];
+
+/// Options that keep a job from doing as much as it can.
+const LIMITS: [&str; 4] = ["rate", "rate_iops", "thinktime", "latency_target"];
 
 /// The results of a file.
 pub(super) fn results(runs: Vec<Run>) -> Result<Vec<Foreign>, String> {
@@ -184,6 +191,7 @@ impl Run {
         }
         let only = tests.len() == 1;
         let settings = self.settings(only);
+        self.name_limits(&mut notes);
         for test in &tests {
             test.report(only, &mut kept, &mut notes);
         }
@@ -210,6 +218,20 @@ impl Run {
         }
         self.jobs.retain(|job| !is_sum(job));
         notes.push(format!("fio's sum over all clients is left out: it {why}"));
+    }
+
+    /// Names the options that limited jobs.
+    fn name_limits(&self, notes: &mut Vec<String>) {
+        for job in &self.jobs {
+            for option in LIMITS {
+                if let Some(value) = job.option(option).filter(|value| *value != "0") {
+                    notes.push(format!(
+                        "`{}` was limited ({option}={value}): it could have done more",
+                        job.name
+                    ));
+                }
+            }
+        }
     }
 
     /// Leaves failed jobs out; an error if no other is left.

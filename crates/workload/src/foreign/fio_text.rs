@@ -198,11 +198,18 @@ fn figures(line: &str) -> Option<(Direction, Figures)> {
         .find(|direction| direction.name() == word.trim())?;
     let value = |key: &str| {
         let text = rest.split(key).nth(1)?.trim_start();
-        Some(text[..text.find([',', ' ', '(', ';']).unwrap_or(text.len())].trim())
+        let mut parts = text[..text.find([' ', '(', ';']).unwrap_or(text.len())].split(',');
+        let first = parts.next()?.to_owned();
+        // `io=1,024MB` of fio 1.
+        let is_thousands = |part: &&str| part.bytes().take_while(u8::is_ascii_digit).count() == 3;
+        Some(parts.take_while(is_thousands).fold(first, |all, part| all + part))
     };
-    let iops = value("IOPS=").or(value("iops=")).and_then(amount).unwrap_or(0.0);
+    let iops = value("IOPS=")
+        .or(value("iops="))
+        .and_then(|value| amount(&value))
+        .unwrap_or(0.0);
     let (bytes, milliseconds) = match (value("io="), value("runt=")) {
-        (Some(io), Some(run)) => (amount(io)?, run.trim_end_matches("msec").trim().parse().ok()?),
+        (Some(io), Some(run)) => (amount(&io)?, run.trim_end_matches("msec").trim().parse().ok()?),
         _ => {
             let (_, of) = rest.rsplit_once('(')?;
             let (io, run) = of.split_once('/')?;

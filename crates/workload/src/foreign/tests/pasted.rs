@@ -233,3 +233,18 @@ fn issue_39_10_a_line_of_figures_that_was_changed_or_cut_off_is_named() {
     let sound = "  read: IOPS=1, BW=1MiB/s (1MB/s)(10MiB/1000msec)\n";
     assert!(noted(&one(&format!("{job}{sound}{odd}")), "`write: IOPS=487"));
 }
+
+/// `1,024MB` was one byte.
+#[test]
+fn issue_39_10_thousands_of_fio_1_are_not_cut_off() {
+    let text = "a: (groupid=0, jobs=1): err= 0: pid=1\n  write: io=1,024MB, bw=104,857KB/s, iops=26,214 , runt= 10,240msec\n";
+    let foreign = one(text);
+    assert_eq!(throughput(&foreign, "a"), Some(100.0));
+    assert_eq!(value(&foreign, "a", Metric::Iops).map(f64::round), Some(26214.0));
+}
+
+#[test]
+fn issue_39_9_a_job_that_was_limited_is_named() {
+    let limited = job("a", 0, r#""rw": "randwrite", "rate_iops": "300""#, NONE, (4, 1000));
+    assert!(noted(&one(&report_at(1, &[limited])), "rate_iops=300"));
+}
