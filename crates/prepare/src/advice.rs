@@ -3,14 +3,15 @@
 //! in its report; no figure depends on it.
 
 mod acts;
+mod disks;
 
-use disksim::catalogue::Model;
+use disks::{Disks, KnownDisks};
 use disksim::description::Device;
 use disksim::request::SECTOR_BYTES;
-use lab::disks::Models;
+use std::collections::HashMap;
 use std::time::Duration;
 use study::plan::{Cell, Plan};
-use study::stack::{DATA, Level, MachineKind, Pool};
+use study::stack::{DATA, Level, Pool};
 use study::workload::{IoJob, IoSpec, SyncMode, Work};
 use study_file::describe_size;
 
@@ -23,23 +24,63 @@ const WIDE_MIRROR_DISKS: u32 = 4;
 /// A filesystem uses some of its device itself.
 const ROOM_PERCENT: u64 = 97;
 
+/// Warnings of one kind that are listed; those of more cells are counted.
+const LISTED_MAX: usize = 8;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Kind {
+    WideMirror,
+    ShortQueue,
+    InMemory,
+    DepthWithoutEffect,
+    InDriveCaches,
+    InACorner,
+    TooShort,
+    Acts,
+}
+
 /// Sentences without duplicates, in the plan's order.
 pub fn of(plan: &Plan) -> Vec<String> {
-    let models = Models::of(plan);
-    let mut all: Vec<String> = Vec::new();
+    let mut known = KnownDisks::new(plan);
+    let mut listed: Vec<(Kind, String)> = Vec::new();
+    let mut unlisted: HashMap<Kind, usize> = HashMap::new();
     for cell in &plan.cells {
-        let of_stack = wide_mirror(cell).into_iter().chain(short_queue(cell, &models));
-        let of_stack: Vec<String> = of_stack
-            .map(|sentence| format!("`{}` {sentence}", cell.stack_label))
-            .collect();
-        let of_jobs = of_jobs(cell, &models).into_iter().chain(acts::of_cell(cell, &models));
-        for sentence in of_stack.into_iter().chain(of_jobs) {
-            if !all.contains(&sentence) {
-                all.push(sentence);
+        for (kind, sentence) in of_cell(cell, known.of(cell)) {
+            let mut same = listed.iter().filter(|(other, _)| *other == kind);
+            if same.clone().any(|(_, other)| *other == sentence) {
+                continue;
+            }
+            if same.by_ref().count() < LISTED_MAX {
+                listed.push((kind, sentence));
+            } else {
+                *unlisted.entry(kind).or_default() += 1;
             }
         }
     }
-    all
+    for (kind, sentence) in listed.iter_mut().rev() {
+        if let Some(count) = unlisted.remove(kind) {
+            let more = if count == 1 {
+                "1 more cell has"
+            } else {
+                &format!("{count} more cells have")
+            };
+            *sentence += &format!(" ({more} a warning of this kind)");
+        }
+    }
+    listed.into_iter().map(|(_, sentence)| sentence).collect()
+}
+
+fn of_cell(cell: &Cell, disks: Option<&Disks>) -> Vec<(Kind, String)> {
+    let of_stack = [
+        (Kind::WideMirror, wide_mirror(cell)),
+        (Kind::ShortQueue, disks.and_then(|disks| short_queue(cell, disks))),
+    ];
+    let of_stack = of_stack
+        .into_iter()
+        .filter_map(|(kind, sentence)| Some((kind, format!("`{}` {}", cell.stack_label, sentence?))));
+    let acts = disks.and_then(|disks| acts::of_cell(cell, disks));
+    let acts = acts.map(|sentence| (Kind::Acts, sentence));
+    of_stack.chain(of_jobs(cell, disks)).chain(acts).collect()
 }
 
 /// What files that the study names say without effect, and where their names of files lead: without duplicates.
@@ -76,8 +117,8 @@ fn wide_mirror(cell: &Cell) -> Option<String> {
 }
 
 /// A queue depth that the disks' model does not have.
-fn short_queue(cell: &Cell, models: &Models) -> Option<String> {
-    let (wanted, model) = (cell.stack.queue_depth?, Disks::of(cell, models)?.model);
+fn short_queue(cell: &Cell, disks: &Disks) -> Option<String> {
+    let (wanted, model) = (cell.stack.queue_depth?, &disks.model);
     let depth = match &model.device {
         Device::Mechanical(disk) => disk.queue.depth,
         Device::Flash(disk) => disk.queue_depth,
@@ -98,44 +139,6 @@ pub fn paragraph(plan: &Plan) -> String {
     format!("{between}{notes}{}", warnings.collect::<String>())
 }
 
-/// The disks under test, if their model is known.
-struct Disks {
-    model: Model,
-    count: u64,
-    write_cache: bool,
-}
-
-impl Disks {
-    fn of(cell: &Cell, models: &Models) -> Option<Self> {
-        let group = cell.machine.group(DATA)?;
-        let model = (cell.machine.kind == MachineKind::Lab).then(|| models.find(group).ok())??;
-        Some(Self {
-            model,
-            count: u64::from(group.count),
-            write_cache: cell.stack.write_cache != Some(false),
-        })
-    }
-
-    /// Total bytes of writes that they accept before they are on the media.
-    fn cache_bytes(&self) -> u64 {
-        let sectors = match &self.model.device {
-            Device::Mechanical(disk) if self.write_cache && disk.write_cache.enabled => {
-                u64::from(disk.write_cache.sectors_max)
-            }
-            Device::Mechanical(_) => 0,
-            Device::Flash(disk) => {
-                let slc = disk.slc.map_or(0, |slc| slc.empty_units * u64::from(disk.unit_sectors));
-                u64::from(disk.buffer_sectors) + slc
-            }
-        };
-        self.count * sectors * SECTOR_BYTES
-    }
-
-    fn has_heads(&self) -> bool {
-        matches!(self.model.device, Device::Mechanical(_))
-    }
-}
-
 /// Input of the warnings: a job on the stack and the machine of a cell.
 struct OnStack<'a> {
     cell: &'a Cell,
@@ -145,28 +148,27 @@ struct OnStack<'a> {
 }
 
 /// Common to all kinds of workloads.
-fn of_jobs(cell: &Cell, models: &Models) -> Vec<String> {
-    let disks = Disks::of(cell, models);
-    let room_bytes = disks
-        .as_ref()
-        .and_then(|disks| study_file::room_bytes(cell, Some(disks.model.sectors * SECTOR_BYTES)));
-    let mut all: Vec<String> = Vec::new();
+fn of_jobs(cell: &Cell, disks: Option<&Disks>) -> Vec<(Kind, String)> {
+    let room_bytes = disks.and_then(|disks| study_file::room_bytes(cell, Some(disks.model.sectors * SECTOR_BYTES)));
+    let mut all = Vec::new();
     for job in cell.workload.work.spec().jobs() {
         let subject = match &cell.workload.work {
             Work::Io(_) => format!("`{}`", cell.workload.name),
             _ => format!("`{}` [{}]", cell.workload.name, job.test),
         };
         let on_stack = OnStack { cell, job, room_bytes };
-        let mut sentences: Vec<String> = [on_stack.in_memory(), on_stack.depth_without_effect()]
-            .into_iter()
-            .flatten()
-            .collect();
-        if let Some(disks) = &disks {
-            sentences.extend(on_stack.in_drive_caches(disks));
-            sentences.extend(on_stack.in_a_corner(disks));
-            sentences.extend(on_stack.too_short(disks));
-        }
-        all.extend(sentences.iter().map(|sentence| format!("{subject} {sentence}")));
+        let sentences = [
+            (Kind::InMemory, on_stack.in_memory()),
+            (Kind::DepthWithoutEffect, on_stack.depth_without_effect()),
+            (
+                Kind::InDriveCaches,
+                disks.and_then(|disks| on_stack.in_drive_caches(disks)),
+            ),
+            (Kind::InACorner, disks.and_then(|disks| on_stack.in_a_corner(disks))),
+            (Kind::TooShort, disks.and_then(|disks| on_stack.too_short(disks))),
+        ];
+        let sentences = sentences.into_iter();
+        all.extend(sentences.filter_map(|(kind, sentence)| Some((kind, format!("{subject} {}", sentence?)))));
     }
     all
 }
@@ -306,7 +308,7 @@ impl OnStack<'_> {
         if !io.direct || !io.pattern.has_writes() || !io.pattern.is_random() || disks.cache_bytes() == 0 {
             return None;
         }
-        let drain = disksim::show::drain_ms(&disks.model).ok()? / 1e3;
+        let drain = disks.drain_ms()? / 1e3;
         let ramp = Duration::from_nanos(io.ramp_ns).as_secs_f64();
         (ramp < drain && drain > runtime * CACHED_PERCENT_MAX / 100.0).then(|| {
             format!(
@@ -389,6 +391,23 @@ mod tests {
              [[workload]]\nname = \"w\"\n{workload}\n"
         );
         of(&study_file::read(&study, "a.toml", &known).expect("a study"))
+    }
+
+    /// Issue 39, D18: a study of 200,000 cells had 400,000 warnings, and each was compared with all others.
+    #[test]
+    fn issue_39_18_many_cells_with_one_kind_of_warning_have_few_warnings() {
+        let sizes: Vec<String> = (1..=40).map(|mebibytes| format!("\"{mebibytes}M\"")).collect();
+        let workload = format!(
+            "io = {{ rw = \"randread\", direct = true, size = [{}] }}",
+            sizes.join(", ")
+        );
+        let said = of_workload("level = 5, bitmap = \"none\"", &workload, "");
+        assert_eq!(said.len(), LISTED_MAX, "{said:?}");
+        assert!(said[0].contains("seeks within 1 MiB"), "{said:?}");
+        assert!(
+            said[LISTED_MAX - 1].ends_with(" (32 more cells have a warning of this kind)"),
+            "{said:?}"
+        );
     }
 
     /// Issue 39, A3.

@@ -67,31 +67,72 @@ impl Cell {
 impl CellId {
     /// Identity of a cell. [`Plan::identify`](crate::plan::Plan::identify) sets it in the plan's cells.
     pub fn of(cell: &Cell) -> Self {
-        Self::hashed(cell, Some(&cell.machine))
+        Canonical::default().id(cell)
     }
 
     /// Identity without machine and kernel: the same for cells that differ only in these.
     pub fn anywhere(cell: &Cell) -> Self {
-        Self::hashed(cell, None)
+        let stack = canonical_text(&cell.stack);
+        hashed(cell, "", &stack)
     }
+}
 
-    fn hashed(cell: &Cell, machine: Option<&MachineSpec>) -> Self {
-        let mut parts = json!({
-            "form": FORM, "machine": machine, "stack": cell.stack, "work": cell.workload.work,
-        });
-        if cell.replicate > 0 {
-            parts["replicate"] = cell.replicate.into();
-        }
-        if !cell.acts.is_empty() {
-            parts["acts"] = json!(cell.acts);
-        }
-        if cell.machine.kind == MachineKind::Foreign {
-            // Nothing else is known about imported results.
-            parts["imported"] = json!(cell.axes);
-        }
-        let hash = Sha256::digest(canonical(parts).to_string());
-        Self(std::array::from_fn(|place| hash[place]))
+/// The canonical JSON of what many cells of a plan share, made once.
+#[derive(Default)]
+pub(crate) struct Canonical {
+    machine: Option<(MachineSpec, String)>,
+    stack: Option<(StackSpec, String)>,
+}
+
+impl Canonical {
+    /// Identity of a cell; quick if machine and stack are those of the cell before.
+    pub(crate) fn id(&mut self, cell: &Cell) -> CellId {
+        let machine = kept(&mut self.machine, &cell.machine);
+        let stack = kept(&mut self.stack, &cell.stack);
+        hashed(cell, machine, stack)
     }
+}
+
+fn kept<'a, T: Clone + PartialEq + Serialize>(kept: &'a mut Option<(T, String)>, of: &T) -> &'a str {
+    if kept.as_ref().is_some_and(|(other, _)| other != of) {
+        *kept = None;
+    }
+    &kept.get_or_insert_with(|| (of.clone(), canonical_text(of))).1
+}
+
+/// The parts in the order of their keys; without `machine`, that part is left out.
+fn hashed(cell: &Cell, machine: &str, stack: &str) -> CellId {
+    let mut hash = Sha256::new();
+    let mut before = "{";
+    let mut part = |name: &str, text: &str| {
+        for piece in [before, "\"", name, "\":", text] {
+            hash.update(piece);
+        }
+        before = ",";
+    };
+    if !cell.acts.is_empty() {
+        part("acts", &canonical_text(&cell.acts));
+    }
+    part("form", &FORM.to_string());
+    if cell.machine.kind == MachineKind::Foreign && !cell.axes.is_empty() {
+        // Nothing else is known about imported results.
+        part("imported", &canonical_text(&cell.axes));
+    }
+    if !machine.is_empty() {
+        part("machine", machine);
+    }
+    if cell.replicate > 0 {
+        part("replicate", &cell.replicate.to_string());
+    }
+    part("stack", stack);
+    part("work", &canonical_text(&cell.workload.work));
+    hash.update("}");
+    let hash = hash.finalize();
+    CellId(std::array::from_fn(|place| hash[place]))
+}
+
+fn canonical_text(value: &impl Serialize) -> String {
+    canonical(json!(value)).to_string()
 }
 
 /// Sorts keys and omits empty values. `false` and 0 are values.

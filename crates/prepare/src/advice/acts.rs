@@ -1,8 +1,7 @@
 //! Acts that cannot end during the workload: computes the minimum duration of a rebuild, a check or a reshape.
 
-use super::Disks;
+use super::disks::Disks;
 use disksim::request::SECTOR_BYTES;
-use lab::disks::Models;
 use std::time::Duration;
 use study::act::{Act, ActKind, Due};
 use study::metric::MEBIBYTE;
@@ -16,11 +15,10 @@ const SPEED_MAX_KIB_S: u32 = 200_000;
 const SPEED_MIN_KIB_S: u32 = 1_000;
 
 /// Whether all acts of the cell end within its work, by the fastest rebuild that its disks allow and by md's slowest.
-pub(super) fn of_cell(cell: &Cell, models: &Models) -> Option<String> {
+pub(super) fn of_cell(cell: &Cell, disks: &Disks) -> Option<String> {
     let (Work::Io(io), [_, ..]) = (&cell.workload.work, cell.acts.as_slice()) else {
         return None;
     };
-    let disks = Disks::of(cell, models)?;
     // Others write what is in use only.
     let count = cell.machine.group(DATA)?.count;
     if cell.stack.keeper(count) != Some(Keeper::Md) {
@@ -30,8 +28,7 @@ pub(super) fn of_cell(cell: &Cell, models: &Models) -> Option<String> {
     let disk_bytes = disks.model.sectors * SECTOR_BYTES;
     let member_bytes = array.member_size_bytes.unwrap_or(disk_bytes);
     let mebibytes = member_bytes as f64 / MEBIBYTE;
-    let sustained = disksim::show::sustained(&disks.model).ok()?;
-    let of_disks = sustained.read_mb_s.min(sustained.write_mb_s) * 1e6 / MEBIBYTE;
+    let of_disks = disks.sustained_mb_s()? * 1e6 / MEBIBYTE;
     let fastest = of_disks.min(f64::from(array.sync_speed_max.unwrap_or(SPEED_MAX_KIB_S)) / 1024.0);
     let slowest = f64::from(array.sync_speed_min.unwrap_or(SPEED_MIN_KIB_S)) / 1024.0;
     let ends_s = Duration::from_nanos(io.runtime_ns? + io.ramp_ns).as_secs_f64();

@@ -19,11 +19,15 @@ pub fn plan(arguments: &PlanArguments) -> Result<ExitCode, ExpectedError> {
     checks::refuse_shards_of_claims(&plan, arguments.shard)?;
     match arguments.format {
         Format::Text => {
-            let text = arguments.shard.map_or_else(
-                || text(&plan) + &run_cost::paragraph(&plan, &cache, prepare::processors()),
-                |shard| shard_text(&plan, shard),
-            );
-            print(&format!("{text}{}", advice::paragraph(&plan)))?;
+            let text = match arguments.shard {
+                Some(shard) => shard_text(&plan, shard),
+                None => {
+                    print(&text(&plan))?;
+                    run_cost::paragraph(&plan, &cache, prepare::processors())
+                }
+            };
+            print(&text)?;
+            print(&advice::paragraph(&plan))?;
         }
         Format::Json => {
             let mut json = serde_json::to_value(&plan).expect("a plan is plain data");

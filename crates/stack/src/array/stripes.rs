@@ -3,8 +3,6 @@
 use filesystems::Stripes;
 use study::stack::{ArraySpec, Level, Members};
 
-/// mdadm's default chunk since 3.1.
-const MD_CHUNK_BYTES: u64 = 512 << 10;
 /// LVM's default stripe size.
 const LVM_CHUNK_BYTES: u64 = 64 << 10;
 
@@ -50,7 +48,7 @@ fn level(level: Level, chunk_bytes: Option<u64>, layout: Option<&str>, disks: u6
     let default = if level.is_lvm() {
         LVM_CHUNK_BYTES
     } else {
-        MD_CHUNK_BYTES
+        ArraySpec::MDADM_CHUNK_BYTES
     };
     Some(Stripes {
         unit_bytes: chunk_bytes.unwrap_or(default),

@@ -1,6 +1,6 @@
 //! Labels of cells: only the properties that distinguish a stack from the plan's other stacks.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use study::plan::Cell;
 use study::stack::{DATA, Level};
 
@@ -66,37 +66,34 @@ const ORDER: &[&str] = &[
 
 /// Sets every cell's label and key.
 pub(crate) fn put_on(cells: &mut [Cell]) {
+    let varies = varying_axes(cells);
     // The width of vdevs is meaningless without their type.
-    let is_shown = |axis: &&str| varies(cells, axis) || (*axis == "pool" && varies(cells, "vdev_disks"));
+    let is_shown = |axis: &&str| varies.contains(axis) || (*axis == "pool" && varies.contains("vdev_disks"));
     let varying: Vec<&str> = ORDER.iter().copied().filter(is_shown).collect();
-    let stacks: BTreeMap<Vec<(String, String)>, Named> =
-        cells.iter().map(|cell| (stack_place(cell), Named::of(cell))).collect();
-    let mut labels: HashMap<Vec<(String, String)>, String> = HashMap::new();
+    let stacks: BTreeMap<&[(String, String)], &Cell> = cells.iter().map(|cell| (stack_place(cell), cell)).collect();
     let mut taken: HashMap<String, usize> = HashMap::new();
-    for (place, named) in &stacks {
-        let label = short(place, named, &varying);
+    let mut labels: HashMap<Vec<(String, String)>, String> = HashMap::new();
+    for (&place, cell) in &stacks {
+        let label = short(place, &Named::of(cell), &varying);
         *taken.entry(label.clone()).or_default() += 1;
-        labels.insert(place.clone(), label);
+        labels.insert(place.to_vec(), label);
+    }
+    for (place, label) in &mut labels {
+        if taken.get(label) != Some(&1) {
+            *label = long(place, &varying);
+        }
     }
     for cell in cells {
-        let place = stack_place(cell);
-        let label = labels.get(&place).cloned().unwrap_or_default();
-        cell.stack_label = if taken.get(&label) == Some(&1) {
-            label
-        } else {
-            long(&place, &varying)
-        };
+        cell.stack_label = labels.get(stack_place(cell)).cloned().unwrap_or_default();
         cell.key = format!("{} | {}", cell.stack_label, cell.workload.name);
     }
 }
 
 /// The cell's values on the axes of its stack.
-fn stack_place(cell: &Cell) -> Vec<(String, String)> {
-    cell.axes
-        .iter()
-        .take_while(|(axis, _)| axis != "workload")
-        .cloned()
-        .collect()
+fn stack_place(cell: &Cell) -> &[(String, String)] {
+    let is_workload = |(axis, _): &(String, String)| axis == "workload";
+    let end = cell.axes.iter().position(is_workload);
+    &cell.axes[..end.unwrap_or(cell.axes.len())]
 }
 
 fn word<'a>(place: &'a [(String, String)], axis: &str) -> Option<&'a str> {
@@ -106,10 +103,15 @@ fn word<'a>(place: &'a [(String, String)], axis: &str) -> Option<&'a str> {
         .map(|(_, word)| word.as_str())
 }
 
-fn varies(cells: &[Cell], axis: &str) -> bool {
-    let mut words = cells.iter().map(|cell| word(&cell.axes, axis));
-    let first = words.next();
-    words.any(|word| Some(word) != first)
+/// Axes on which not all cells have the same value.
+fn varying_axes(cells: &[Cell]) -> HashSet<&'static str> {
+    let mut first: HashMap<&str, (&str, usize)> = HashMap::new();
+    for (axis, word) in cells.iter().flat_map(|cell| &cell.axes) {
+        let (of_first, count) = first.entry(axis).or_insert((word, 0));
+        *count += usize::from(of_first == word);
+    }
+    let varies = |axis: &&str| first.get(axis).is_some_and(|(_, count)| *count != cells.len());
+    ORDER.iter().copied().filter(varies).collect()
 }
 
 /// Axes that a label names differently from the study.

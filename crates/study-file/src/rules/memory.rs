@@ -15,8 +15,6 @@ const PAGE_BYTES: u64 = 4 << 10;
 const KERNEL_BYTES: u64 = 40 * MIB;
 /// dm-integrity's workqueues and buffers of checksums, besides its journals.
 const CHECKSUMS_BYTES: u64 = 56 * MIB;
-/// md's default stripe cache, in pages per member.
-const STRIPES: u32 = 256;
 /// `struct stripe_head`, and `struct r5dev` with its two bios for each member.
 const STRIPE_HEAD_BYTES: u64 = 512;
 const STRIPE_MEMBER_BYTES: u64 = 384;
@@ -65,7 +63,7 @@ fn stripe_cache(array: &ArraySpec, disks: u32) -> Option<Part> {
     if !is_md_with_parity(array.level) && array.of.is_none_or(|of| !is_md_with_parity(of.level)) {
         return None;
     }
-    let stripes = array.stripe_cache_pages.unwrap_or(STRIPES);
+    let stripes = array.stripe_cache_pages.unwrap_or(ArraySpec::STRIPE_CACHE_PAGES);
     let stripe = STRIPE_HEAD_BYTES + u64::from(members) * (PAGE_BYTES + STRIPE_MEMBER_BYTES);
     Some(Part {
         what: format!("stripe cache of {stripes} stripes of {members} members"),

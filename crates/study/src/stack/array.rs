@@ -65,6 +65,11 @@ pub struct ArraySpec {
 }
 
 impl ArraySpec {
+    /// mdadm's default chunk since 3.1.
+    pub const MDADM_CHUNK_BYTES: u64 = 512 << 10;
+    /// The kernel's default `stripe_cache_size`, pages per member.
+    pub const STRIPE_CACHE_PAGES: u32 = 256;
+
     /// Minimum number of bytes written to `disks` members for `bytes` of data: each copy of a mirror, and the
     /// parity of full stripes. Partial stripe writes cost more.
     pub fn member_bytes_min(&self, disks: u32, bytes: u64) -> u64 {
