@@ -7,7 +7,7 @@ mod error;
 mod finding;
 mod guests;
 mod history;
-mod lost_sectors;
+mod lost_range;
 mod operation_numbers;
 mod reduced;
 mod shrink;
@@ -15,7 +15,7 @@ mod soak;
 mod state;
 
 pub use error::Error;
-pub use lost_sectors::LostSectors;
+pub use lost_range::LostSectors;
 pub use operation_numbers::Numbers;
 pub use shrink::shrink;
 pub use soak::{Soak, SoakOptions, Total, study_of_history};

@@ -28,7 +28,7 @@ pub use process::job;
 pub use process::job::{LoopDisks, TestDisks, TrialJob};
 pub use process::loop_devices::attaching;
 pub use process::session::{Lock, RolledBack, Session, SessionError};
-pub use process::trial_process::{EndedProcess, HungProcess};
+pub use process::watched_process::{EndedProcess, HungProcess};
 pub use safety::claim::HeldDisk;
 pub use safety::obstacle::Obstacle;
 pub use safety::refusal::JUDGING;

@@ -6,4 +6,4 @@ pub(crate) mod loop_devices;
 pub(crate) mod roll_back;
 pub(crate) mod session;
 pub(crate) mod trial_ledger;
-pub(crate) mod trial_process;
+pub(crate) mod watched_process;

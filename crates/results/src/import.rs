@@ -1,4 +1,4 @@
-//! Results of other programs, measured elsewhere, as a run of their own.
+//! Stores results that other programs measured elsewhere as a run of their own.
 //!
 //! Nothing is known of the machine, the stack or the circumstances, so such a run is marked wherever it is shown, and
 //! no run of raidlab's own is ever ranked with it; `show --with` and `report --with` put the two side by side.
@@ -151,10 +151,15 @@ fn plan_of(files: &[Read], options: &ImportOptions) -> Result<(Plan, Vec<Importe
     for file in files {
         let name = file.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         for result in &file.results {
-            let workload = options.workload.as_deref().unwrap_or(result.program);
+            let workload = match &options.workload {
+                Some(workload) if !has_several_works(files) => workload.clone(),
+                Some(workload) => format!("{workload} {}", result.work),
+                None => format!("{} {}", result.program, result.work),
+            };
+            let workload = workload.trim_end();
             let stack = match &options.stack {
-                Some(stack) => labels.of_same_work(format!("{stack} {}", result.label).trim(), &result.settings),
-                None => labels.unlike_others(format!("{name} {}", result.label).trim()),
+                Some(stack) => labels.of_same_work(format!("{stack} {}", result.machine).trim(), &result.settings),
+                None => labels.unlike_others(format!("{name} {}", result.machine).trim(), workload),
             };
             let cell = cell(&frame, stack, workload, result.program);
             let index = labels.next_trial(cell.id);
@@ -195,18 +200,25 @@ fn plan_of(files: &[Read], options: &ImportOptions) -> Result<(Plan, Vec<Importe
     Ok((plan, trials))
 }
 
+/// Whether a name for all works would not tell them apart.
+fn has_several_works(files: &[Read]) -> bool {
+    let mut works = files.iter().flat_map(|file| &file.results).map(|result| &result.work);
+    let first = works.next();
+    works.any(|work| Some(work) != first)
+}
+
 /// The labels of stacks, and their trials so far.
 #[derive(Default)]
 struct Labels {
-    used: HashMap<String, u32>,
+    used: HashMap<(String, String), u32>,
     settings: HashMap<String, BTreeMap<String, String>>,
     trials: HashMap<CellId, u32>,
 }
 
 impl Labels {
-    /// A label that no cell has yet.
-    fn unlike_others(&mut self, label: &str) -> String {
-        let count = self.used.entry(label.to_owned()).or_default();
+    /// A label that no cell of this workload has yet.
+    fn unlike_others(&mut self, label: &str, workload: &str) -> String {
+        let count = self.used.entry((label.to_owned(), workload.to_owned())).or_default();
         *count += 1;
         match *count {
             1 => label.to_owned(),

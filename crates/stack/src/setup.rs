@@ -3,12 +3,12 @@
 mod alignment;
 mod arrays;
 pub(crate) mod checks;
+mod disk_settings;
 pub(crate) mod dry_run;
 pub(crate) mod failure;
 mod filesystems;
 mod integrity;
 mod pools;
-mod queues;
 pub(crate) mod stack;
 mod steps;
 pub(crate) mod undo;

@@ -121,7 +121,7 @@ fn threads(work: &Work) -> Option<f64> {
         Work::Server(spec) => Some(f64::from(spec.clients)),
         Work::Bonnie(spec) => Some(f64::from(spec.processes)),
         Work::Iozone(spec) => Some(f64::from(spec.processes)),
-        _ => None,
+        Work::Tree(_) | Work::FioFile(_) | Work::PowerCut(_) | Work::Imported(_) => None,
     }
 }
 

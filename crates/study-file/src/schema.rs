@@ -1,4 +1,4 @@
-//! The keys of study files, from which files are parsed, errors are explained and the reference is generated.
+//! The keys of study files. Parsing, error messages and the reference are all based on them.
 
 pub(crate) mod fio_files;
 pub(crate) mod fio_options;

@@ -12,7 +12,7 @@ pub use process::{Limits, OUTPUT_BYTES_MAX, ProcessEnd};
 pub use stack::{Command, DryRun, DryRunOn};
 pub use stack::{DiskCheck, DiskKind, Disks, Ledger, MemoryLedger, NoDiskCheck, Stack, Teardown};
 pub use tools::CARRIED;
-pub use workload::{Pass, Target, WorkloadError};
+pub use workload::{BareJob, Target, WorkloadError};
 
 use stack::{Access, Context, DiskStats, System};
 use std::path::PathBuf;

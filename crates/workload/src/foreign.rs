@@ -24,8 +24,10 @@ use tools::{Invocation, MissingTool, MissingTools, Tool, ToolError};
 pub struct Foreign {
     /// `fio`, `Bonnie++`, `IOzone`.
     pub program: &'static str,
-    /// Distinguishes it from others in its file: a machine's name, a size. May be empty.
-    pub label: String,
+    /// The machine that its file names; may be empty.
+    pub machine: String,
+    /// What distinguishes its work from other work in its file: sizes, a number of processes. May be empty.
+    pub work: String,
     /// What its file says of the work. Results of different work are not trials of one workload.
     pub settings: BTreeMap<String, String>,
     /// Samples, latencies, guards, and what is known about their origin.

@@ -23,6 +23,7 @@
 //! `read-modify-write` for random writes; `steady` with a `runtime`; `contents` (raidlab's engine): a sample of the written or prepared blocks, after
 //! a remount; all of them with `verify`.
 
+mod bare_job;
 mod feed;
 pub(crate) mod fio;
 mod fio_file;
@@ -32,7 +33,6 @@ mod guards;
 mod holes;
 mod native;
 mod order;
-mod pass;
 mod place;
 mod plain;
 mod report;
@@ -40,8 +40,8 @@ mod ring;
 mod tally;
 mod verify;
 
+pub use bare_job::BareJob;
 pub(crate) use order::Permutation;
-pub use pass::Pass;
 
 use crate::contents::Contents;
 use crate::cpu::CpuTime;

@@ -30,7 +30,7 @@ pub mod tree;
 pub use contents::Contents;
 pub use error::{HostError, WorkloadError};
 pub use host::{DeviceCounters, DisksBusy, Host, WriteUnit};
-pub use io::Pass;
+pub use io::BareJob;
 use std::path::Path;
 use study::workload::{Work, WorkloadSpec};
 use tools::Tool;

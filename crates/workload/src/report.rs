@@ -222,9 +222,9 @@ fn cache_hits(asked: Asked, moved: DeviceCounters) -> (bool, String) {
     }
     detail += &format!("; at least {DEVICE_SHARE_PERCENT} % are required");
     if !passed {
-        detail += "; a cache served the rest from earlier reads: read with `direct = true`, read nothing twice (no \
-            `runtime`), or more (`size`) than memory holds, or blocks (`bs`) that are not smaller than the records of \
-            the filesystem";
+        detail += "; a cache served the rest from earlier reads: read with `direct = true`; or set no `runtime`, so that \
+            nothing is read twice; or use a `size` that is larger than memory, or a `bs` that is not smaller than the \
+            filesystem's records";
     }
     (passed, detail)
 }

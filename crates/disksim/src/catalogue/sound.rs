@@ -1,5 +1,6 @@
 //! Rejects figures of a model file that contradict each other, or that no drive can have. Single figures are checked
-//! where they are converted ([`build`](super::build)), what the models rely on in [`check`](crate::check).
+//! where they are converted ([`build`](super::build)); what the models rely on is checked in
+//! [`check`](crate::check).
 
 use super::format::{
     BufferKeys, CheckKeys, Disk, Figure, FlashKeys, LayoutKeys, ModelFile, QueueKeys, SeekKeys, WriteCacheKeys,

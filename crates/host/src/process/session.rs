@@ -6,7 +6,7 @@ use crate::ledger::ledger_folder::{LedgerFolder, Leftover};
 use crate::ledger::leftovers;
 use crate::observe::kernel_log::KernelLog;
 use crate::process::job::{HostJob, RollBackLine, TestDisks, TrialJob};
-use crate::process::trial_process::{EndedProcess, HungProcess, Running};
+use crate::process::watched_process::{EndedProcess, HungProcess, Running};
 use crate::safety::claim::{self, HeldDisk};
 use crate::safety::refusal::JUDGING;
 use crate::safety::select::Chosen;

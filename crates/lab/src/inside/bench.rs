@@ -11,7 +11,7 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use study::event::Event;
-use trial::{Disks, Pass, Target};
+use trial::{BareJob, Disks, Target};
 
 pub(crate) fn run(channel: &mut Channel, bench: &BenchJob) -> io::Result<()> {
     let began = Instant::now();
@@ -59,8 +59,8 @@ fn run_piece(channel: &mut Channel, number: usize, piece: &Piece, device: &Path,
                 mount_point: None,
                 block_device: device,
             };
-            let pass = Pass::prepare(spec, &target, piece.seed).map_err(io::Error::other)?;
-            timed(&mut || pass.run().map_err(io::Error::other))
+            let job = BareJob::prepare(spec, &target, piece.seed).map_err(io::Error::other)?;
+            timed(&mut || job.run().map_err(io::Error::other))
         }
         PieceWork::Distinct { bytes } => {
             let mut writer = DistinctWriter::new(device, piece.seed)?;

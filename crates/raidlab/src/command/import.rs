@@ -1,4 +1,4 @@
-//! `raidlab import`: results of other programs, measured elsewhere, as a run of their own.
+//! `raidlab import`: stores results that other programs measured elsewhere as a run of their own.
 
 use super::store_option;
 use crate::cli::ImportArguments;

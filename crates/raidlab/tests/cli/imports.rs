@@ -86,6 +86,40 @@ fn issue_12_7_files_of_one_stack_are_its_trials() {
     assert!(shown.contains("mirror, XFS") && shown.contains("100 ± "), "{shown}");
 }
 
+/// Sizes of a file and of a record stood on the scoreboard as stacks: "1G 512K" was the best.
+#[test]
+fn issue_39_10_sizes_of_iozone_are_no_stacks() {
+    let desk = Desk::new();
+    for (file, factor) in [("a.txt", 1), ("b.txt", 2)] {
+        let row = |record: u32| {
+            format!(
+                "262144 {record} {} {}\n",
+                factor * 1024 * record,
+                factor * 2048 * record
+            )
+        };
+        desk.write(
+            file,
+            format!(
+                "kB reclen write rewrite\n{}{}\niozone test complete.\n",
+                row(4),
+                row(64)
+            ),
+        );
+    }
+    import(&desk, &["a.txt", "b.txt"]);
+    let cells = export(&desk)["cells"].clone();
+    let of = |key: &str| -> Vec<String> {
+        let cells = cells.as_array().expect("cells").iter();
+        cells.map(|cell| cell[key].as_str().expect("text").to_owned()).collect()
+    };
+    assert_eq!(of("stack"), ["a.txt", "a.txt", "b.txt", "b.txt"], "{cells}");
+    assert_eq!(of("workload")[..2], ["IOzone 256M 4K", "IOzone 256M 64K"], "{cells}");
+    import(&desk, &["a.txt", "--stack", "RAID 6", "--workload", "scan"]);
+    let cell = &export(&desk)["cells"][1];
+    assert_eq!([&cell["stack"], &cell["workload"]], ["RAID 6", "scan 256M 64K"]);
+}
+
 /// Own and imported results are in one table, and the imported ones are marked.
 #[test]
 fn issue_12_7_imported_results_are_shown_with_a_run() {

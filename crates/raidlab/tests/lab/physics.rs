@@ -101,7 +101,7 @@ fn streams_at_its_media_rate(name: &str, disk: &Mechanical, results: &Results, p
     );
 }
 
-/// Time in which the sectors pass the heads, from track to track, if no revolution is lost.
+/// Time that the sectors take to pass under the heads, across tracks, if no revolution is lost.
 fn media_ns(disk: &Mechanical, first: u64) -> u64 {
     let geometry = Geometry::new(&disk.layout, disk.heads, disk.revolution_ns);
     let end = first + STREAM_BYTES / SECTOR_BYTES;

@@ -84,7 +84,7 @@ fn only_writes(work: &Work, test: &str) -> bool {
         Work::Io(spec) => test == spec.pattern.name() && !spec.pattern.has_reads(),
         Work::Tree(spec) => test == TreeTest::Write.name() && spec.from.is_none(),
         Work::Server(_) => test != ServerTest::Mixed.name(),
-        _ => false,
+        Work::FioFile(_) | Work::Bonnie(_) | Work::Iozone(_) | Work::PowerCut(_) | Work::Imported(_) => false,
     }
 }
 

@@ -90,7 +90,7 @@ fn memory(array: &ArraySpec, disk_bytes: u64) -> Option<Impossible> {
         return None;
     }
     let reason = format!(
-        "without a `size` dm-integrity writes all of each disk ({}), and the lab keeps all its checksums in memory",
+        "without `size`, dm-integrity writes the whole of each disk ({}), and the lab keeps all checksums in memory",
         describe_size(disk_bytes)
     );
     let help = match array.level.facts().takes_member_size {

@@ -1,14 +1,14 @@
 //! Parses an fio job file to sections, with all reasons why a study may not use it at once, and notes about what has no
 //! effect.
 
-mod lines;
 mod option;
 mod place;
 mod section;
+mod source;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use lines::JobFile;
+pub(crate) use source::JobFile;
 
 use option::{Taken, name_of, option};
 use place::Places;

@@ -34,18 +34,19 @@ fn foreign(line: &csv::Line, note: Option<&String>) -> Foreign {
     let version = line.version.as_deref().unwrap_or(&line.format);
     kept.provenance("bonnie++", version);
     report(line, &line.tests(), &mut kept);
-    let mut label = format!("{} {}", line.machine, line.size).trim().to_owned();
+    let mut work = line.size.clone();
     // What else makes it another measurement.
     if !["", "1"].contains(&line.processes.as_str()) {
-        label = format!("{label} {} processes", line.processes);
+        work = format!("{work} {} processes", line.processes);
     }
     let files = line.files.trim_end_matches(':');
     if !["", "16", "0"].contains(&files) {
-        label = format!("{label} {files}k files");
+        work = format!("{work} {files}k files");
     }
     Foreign {
         program: "Bonnie++",
-        label,
+        machine: line.machine.trim().to_owned(),
+        work: work.trim().to_owned(),
         settings: BTreeMap::new(),
         events: kept.with_notes(&notes),
         notes,

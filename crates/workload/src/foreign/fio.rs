@@ -198,7 +198,8 @@ impl Run {
         notes.dedup();
         Ok(Foreign {
             program: "fio",
-            label: String::new(),
+            machine: String::new(),
+            work: String::new(),
             settings,
             events: kept.with_notes(&notes),
             notes,

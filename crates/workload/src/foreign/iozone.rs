@@ -23,8 +23,23 @@ const REPORTS: [(&str, IozoneTest); 13] = [
     ("re-fread report", IozoneTest::Freread),
 ];
 
-/// Results by what distinguishes them.
-type Results = Vec<(String, Vec<(IozoneTest, f64)>)>;
+/// What distinguishes results: the machine, which may be empty, and the work.
+#[derive(PartialEq)]
+struct Of {
+    machine: String,
+    work: String,
+}
+
+impl Of {
+    fn work(work: String) -> Self {
+        Self {
+            machine: String::new(),
+            work,
+        }
+    }
+}
+
+type Results = Vec<(Of, Vec<(IozoneTest, f64)>)>;
 
 /// Whether the text is of IOzone.
 pub(super) fn is_there(text: &str) -> bool {
@@ -51,7 +66,7 @@ pub(super) fn read(text: &str) -> Result<Vec<Foreign>, String> {
     let tables = output::rows(text).map_err(|what| format!("is not valid output of IOzone: {what}"))?;
     let mut results: Results = tables
         .into_iter()
-        .map(|row| (format!("{} {}", size(row.file_kib), size(row.record_kib)), row.figures))
+        .map(|row| (Of::work(sizes(row.file_kib, row.record_kib)), row.figures))
         .collect();
     let rows = results.len();
     let excel = excel(text)?;
@@ -82,7 +97,7 @@ pub(super) fn read(text: &str) -> Result<Vec<Foreign>, String> {
         .find_map(|line| line.trim().strip_prefix("Command line used:"));
     let results = results.into_iter().filter(|(_, figures)| !figures.is_empty());
     Ok(results
-        .map(|(label, figures)| foreign(label, figures, version, options, &notes))
+        .map(|(of, figures)| foreign(of, figures, version, options, &notes))
         .collect())
 }
 
@@ -134,7 +149,7 @@ fn asks_for_other_unit(option: &str) -> bool {
 }
 
 fn foreign(
-    label: String,
+    of: Of,
     figures: Vec<(IozoneTest, f64)>,
     version: Option<&str>,
     options: Option<&str>,
@@ -151,11 +166,17 @@ fn foreign(
     }
     Foreign {
         program: "IOzone",
-        label,
+        machine: of.machine,
+        work: of.work,
         settings: BTreeMap::new(),
         events: kept.with_notes(notes),
         notes: notes.to_vec(),
     }
+}
+
+/// The sizes of a file and of a record: `256M 64K`.
+fn sizes(file_kib: u64, record_kib: u64) -> String {
+    format!("{} {}", size(file_kib), size(record_kib))
 }
 
 /// `256M`, `64K`.
@@ -187,20 +208,17 @@ fn throughput(text: &str, notes: &mut Vec<String>) -> Result<Results, String> {
             1 => "1 process".to_owned(),
             count => format!("{count} processes"),
         };
-        let machine = child.machine;
-        let label = format!(
-            "{machine}{}{processes} {sizes}",
-            if machine.is_empty() { "" } else { ": " }
-        )
-        .trim()
-        .to_owned();
+        let of = Of {
+            machine: child.machine.to_owned(),
+            work: format!("{processes} {sizes}").trim().to_owned(),
+        };
         let same = results
             .iter_mut()
             .rev()
-            .find(|(known, figures)| *known == label && figures.iter().all(|(other, _)| *other != test));
+            .find(|(known, figures)| *known == of && figures.iter().all(|(other, _)| *other != test));
         match same {
             Some((_, figures)) => figures.push((test, child.kib_per_second)),
-            None => results.push((label, vec![(test, child.kib_per_second)])),
+            None => results.push((of, vec![(test, child.kib_per_second)])),
         }
     }
     Ok(results)
@@ -261,17 +279,17 @@ fn excel_of_throughput(text: &str, notes: &mut Vec<String>) -> Results {
         };
         let several = figures.len() > 1;
         for (number, figure) in (1..).zip(figures) {
-            let label = match several {
+            let of = Of::work(match several {
                 true => format!("column {number}"),
                 false => String::new(),
-            };
+            });
             let same = results
                 .iter_mut()
                 .rev()
-                .find(|(known, figures)| *known == label && figures.iter().all(|(other, _)| *other != test));
+                .find(|(known, figures)| *known == of && figures.iter().all(|(other, _)| *other != test));
             match same {
                 Some((_, figures)) => figures.push((test, figure)),
-                None => results.push((label, vec![(test, figure)])),
+                None => results.push((of, vec![(test, figure)])),
             }
         }
     }
@@ -312,10 +330,10 @@ fn excel(text: &str) -> Result<Results, String> {
                 if *figure <= 0.0 {
                     continue;
                 }
-                let label = format!("{} {}", size(*file as u64), size(*record as u64));
-                match results.iter_mut().find(|(known, _)| *known == label) {
+                let of = Of::work(sizes(*file as u64, *record as u64));
+                match results.iter_mut().find(|(known, _)| *known == of) {
                     Some((_, figures)) => figures.push((*test, *figure)),
-                    None => results.push((label, vec![(*test, *figure)])),
+                    None => results.push((of, vec![(*test, *figure)])),
                 }
             }
         }

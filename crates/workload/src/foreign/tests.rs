@@ -54,8 +54,8 @@ fn bonnie_and_iozone_are_known_by_what_they_print() {
     let line = "rig,2G,25684,81,30672,14,15186,7,27044,76,44331,10,176.8,0,16,2461,98,+++++,+++,18362,88,2519,98,+++++,+++,5963,92";
     let two = read(&format!("{line}\n{line}\n")).expect("lines");
     assert_eq!(
-        (two.len(), two[0].program, two[0].label.as_str()),
-        (2, "Bonnie++", "rig 2G")
+        (two.len(), two[0].program, two[0].machine.as_str(), two[0].work.as_str()),
+        (2, "Bonnie++", "rig", "2G")
     );
     assert!(samples(&two[0]).contains(&("putc".to_owned(), "cpu".to_owned())));
     let table = "Children see throughput for 2 readers = 2048.00 kB/sec\niozone test complete.";
@@ -198,7 +198,7 @@ fn issue_39_9_numbers_of_processes_are_not_averaged() {
     let all = read(&text).expect("lines");
     let found: Vec<(&str, Option<f64>)> = all
         .iter()
-        .map(|one| (one.label.as_str(), throughput(one, "read")))
+        .map(|one| (one.work.as_str(), throughput(one, "read")))
         .collect();
     assert_eq!(found, [("1 process", Some(1.0)), ("2 processes", Some(4.0))]);
 }
@@ -331,14 +331,14 @@ fn issue_39_10_every_row_of_an_iozone_table_is_a_result() {
 iozone test complete.
 ";
     let all = read(text).expect("a table");
-    let labels: Vec<&str> = all.iter().map(|one| one.label.as_str()).collect();
+    let labels: Vec<&str> = all.iter().map(|one| one.work.as_str()).collect();
     assert_eq!(labels, ["256M 4K", "256M 64K"]);
     assert_eq!(throughput(&all[1], "write"), Some(112.8));
     let excel = "\"Writer report\"\n        \"4\"  \"8\"\n\"64\"   1024  2048\n\n\"Reader report\"\n        \"4\"\n\"64\"   4096\n";
     let all = read(excel).expect("reports");
     assert_eq!(
         all.iter()
-            .map(|one| (one.label.as_str(), throughput(one, "write")))
+            .map(|one| (one.work.as_str(), throughput(one, "write")))
             .collect::<Vec<_>>(),
         [("64K 4K", Some(1.0)), ("64K 8K", Some(2.0))]
     );
@@ -348,7 +348,8 @@ iozone test complete.
 fn issue_39_10_bonnie_with_a_heading_or_without_its_files_is_read() {
     let heading = format!("Machine,Size{}", ",K/sec,<- (CPU %)".repeat(12));
     let line = "rig,2G,25684,81,30672,14,15186,7,27044,76,44331,10,176.8,0,16,2461,98,+++++,+++,18362,88,2519,98,+++++,+++,5963,92";
-    assert_eq!(one(&format!("{heading}\n{line}\n")).label, "rig 2G");
+    let first = one(&format!("{heading}\n{line}\n"));
+    assert_eq!((first.machine.as_str(), first.work.as_str()), ("rig", "2G"));
     let no_size = format!(
         "1.98,2.00a,m0,1,17{},1,,,,{},,,,,,,2219us,45us,235us,66us,11us,56us",
         ",".repeat(16),

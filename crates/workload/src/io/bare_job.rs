@@ -7,14 +7,14 @@ use crate::{Target, WorkloadError};
 use study::workload::IoSpec;
 
 /// Runs a prepared job. Does not prepare files, quiesce, drop caches, count or compare.
-pub struct Pass<'a> {
+pub struct BareJob<'a> {
     spec: &'a IoSpec,
     places: Vec<Place>,
     contents: Contents,
     seed: u64,
 }
 
-impl<'a> Pass<'a> {
+impl<'a> BareJob<'a> {
     /// Opens the job's file or device and generates the bytes that it writes.
     pub fn prepare(spec: &'a IoSpec, target: &Target<'_>, seed: u64) -> Result<Self, WorkloadError> {
         super::check(spec, target)?;
