@@ -46,11 +46,10 @@ pub fn of(plan: &Plan) -> Vec<String> {
     let mut unlisted: HashMap<Kind, usize> = HashMap::new();
     for cell in &plan.cells {
         for (kind, sentence) in of_cell(cell, known.of(cell)) {
-            let mut same = listed.iter().filter(|(other, _)| *other == kind);
-            if same.clone().any(|(_, other)| *other == sentence) {
+            if listed.iter().any(|(_, other)| *other == sentence) {
                 continue;
             }
-            if same.by_ref().count() < LISTED_MAX {
+            if listed.iter().filter(|(other, _)| *other == kind).count() < LISTED_MAX {
                 listed.push((kind, sentence));
             } else {
                 *unlisted.entry(kind).or_default() += 1;

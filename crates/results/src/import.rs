@@ -148,11 +148,12 @@ fn plan_of(files: &[Read], options: &ImportOptions) -> Result<(Plan, Vec<Importe
     plan.cells.clear();
     let mut trials: Vec<ImportedTrial> = Vec::new();
     let mut labels = Labels::default();
+    let has_one_work = has_one_work(files);
     for file in files {
         let name = file.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         for result in &file.results {
             let workload = match &options.workload {
-                Some(workload) if !has_several_works(files) => workload.clone(),
+                Some(workload) if has_one_work => workload.clone(),
                 Some(workload) => format!("{workload} {}", result.work),
                 None => format!("{} {}", result.program, result.work),
             };
@@ -200,11 +201,11 @@ fn plan_of(files: &[Read], options: &ImportOptions) -> Result<(Plan, Vec<Importe
     Ok((plan, trials))
 }
 
-/// Whether a name for all works would not tell them apart.
-fn has_several_works(files: &[Read]) -> bool {
+/// Whether all results are of the same work, so that one name is enough for it.
+fn has_one_work(files: &[Read]) -> bool {
     let mut works = files.iter().flat_map(|file| &file.results).map(|result| &result.work);
     let first = works.next();
-    works.any(|work| Some(work) != first)
+    works.all(|work| Some(work) == first)
 }
 
 /// The labels of stacks, and their trials so far.

@@ -67,13 +67,13 @@ impl Cell {
 impl CellId {
     /// Identity of a cell. [`Plan::identify`](crate::plan::Plan::identify) sets it in the plan's cells.
     pub fn of(cell: &Cell) -> Self {
-        Canonical::default().id(cell)
+        let (machine, stack) = (canonical_text(&cell.machine), canonical_text(&cell.stack));
+        hashed(cell, Some(&machine), &stack)
     }
 
     /// Identity without machine and kernel: the same for cells that differ only in these.
     pub fn anywhere(cell: &Cell) -> Self {
-        let stack = canonical_text(&cell.stack);
-        hashed(cell, "", &stack)
+        hashed(cell, None, &canonical_text(&cell.stack))
     }
 }
 
@@ -89,7 +89,7 @@ impl Canonical {
     pub(crate) fn id(&mut self, cell: &Cell) -> CellId {
         let machine = kept(&mut self.machine, &cell.machine);
         let stack = kept(&mut self.stack, &cell.stack);
-        hashed(cell, machine, stack)
+        hashed(cell, Some(machine), stack)
     }
 }
 
@@ -100,8 +100,8 @@ fn kept<'a, T: Clone + PartialEq + Serialize>(kept: &'a mut Option<(T, String)>,
     &kept.get_or_insert_with(|| (of.clone(), canonical_text(of))).1
 }
 
-/// The parts in the order of their keys; without `machine`, that part is left out.
-fn hashed(cell: &Cell, machine: &str, stack: &str) -> CellId {
+/// The hash of the canonical JSON of all parts, which are in the order of their keys.
+fn hashed(cell: &Cell, machine: Option<&str>, stack: &str) -> CellId {
     let mut hash = Sha256::new();
     let mut before = "{";
     let mut part = |name: &str, text: &str| {
@@ -118,7 +118,7 @@ fn hashed(cell: &Cell, machine: &str, stack: &str) -> CellId {
         // Nothing else is known about imported results.
         part("imported", &canonical_text(&cell.axes));
     }
-    if !machine.is_empty() {
+    if let Some(machine) = machine {
         part("machine", machine);
     }
     if cell.replicate > 0 {

@@ -104,6 +104,12 @@ fn read_fio(text: &str) -> Result<Vec<Foreign>, String> {
 
 /// Why a text without results is refused: by its name, if it can be named.
 fn unknown(text: &str) -> String {
+    const PART_OF_TEXT: &str =
+        "has only a part of fio's output: the line `NAME: (groupid=…` of each job is needed too";
+    const PART_OF_JSON: &str =
+        "has only a part of fio's JSON: all of it, from its first brace to its last, is needed";
+    const PAGE: &str =
+        "is a web page: import the values that it was made from (for bon_csv2html, the lines of Bonnie++)";
     const NAMED: [(&str, &str); 12] = [
         (
             "--Sequential Output--",
@@ -113,38 +119,17 @@ fn unknown(text: &str) -> String {
             "Run status group",
             "has only the summary of fio's output: the lines of its jobs are needed too",
         ),
-        (
-            "clat (",
-            "has only a part of fio's output: the line `NAME: (groupid=…` of each job is needed too",
-        ),
-        (
-            "lat percentiles (",
-            "has only a part of fio's output: the line `NAME: (groupid=…` of each job is needed too",
-        ),
-        (
-            "IOPS=",
-            "has only a part of fio's output: the line `NAME: (groupid=…` of each job is needed too",
-        ),
-        (
-            "\"clat_ns\"",
-            "has only a part of fio's JSON: all of it, from its first brace to its last, is needed",
-        ),
-        (
-            "\"clat\"",
-            "has only a part of fio's JSON: all of it, from its first brace to its last, is needed",
-        ),
+        ("clat (", PART_OF_TEXT),
+        ("lat percentiles (", PART_OF_TEXT),
+        ("IOPS=", PART_OF_TEXT),
+        ("\"clat_ns\"", PART_OF_JSON),
+        ("\"clat\"", PART_OF_JSON),
         (
             "Jobs: ",
             "has only fio's progress: fio was stopped, or its output was cut off",
         ),
-        (
-            "<html",
-            "is a web page: import the values that it was made from (for bon_csv2html, the lines of Bonnie++)",
-        ),
-        (
-            "<table",
-            "is a web page: import the values that it was made from (for bon_csv2html, the lines of Bonnie++)",
-        ),
+        ("<html", PAGE),
+        ("<table", PAGE),
         ("msec, ", "is a log of fio, not its report"),
         ("fio: ", "has messages of fio, but no report"),
     ];

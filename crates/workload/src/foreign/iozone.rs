@@ -189,6 +189,16 @@ fn size(kib: u64) -> String {
     }
 }
 
+/// Adds a figure to the last result of this work that has none of its test: a second figure is of another run.
+fn add(results: &mut Results, of: Of, test: IozoneTest, kib_per_second: f64) {
+    let is_without = |figures: &[(IozoneTest, f64)]| figures.iter().all(|(other, _)| *other != test);
+    let mut same = results.iter_mut().rev().filter(|(known, _)| *known == of);
+    match same.find(|(_, figures)| is_without(figures)) {
+        Some((_, figures)) => figures.push((test, kib_per_second)),
+        None => results.push((of, vec![(test, kib_per_second)])),
+    }
+}
+
 /// Throughput mode, which may have run with several numbers of processes.
 fn throughput(text: &str, notes: &mut Vec<String>) -> Result<Results, String> {
     let mut results: Results = Vec::new();
@@ -212,14 +222,7 @@ fn throughput(text: &str, notes: &mut Vec<String>) -> Result<Results, String> {
             machine: child.machine.to_owned(),
             work: format!("{processes} {sizes}").trim().to_owned(),
         };
-        let same = results
-            .iter_mut()
-            .rev()
-            .find(|(known, figures)| *known == of && figures.iter().all(|(other, _)| *other != test));
-        match same {
-            Some((_, figures)) => figures.push((test, child.kib_per_second)),
-            None => results.push((of, vec![(test, child.kib_per_second)])),
-        }
+        add(&mut results, of, test, child.kib_per_second);
     }
     Ok(results)
 }
@@ -228,14 +231,9 @@ fn throughput(text: &str, notes: &mut Vec<String>) -> Result<Results, String> {
 fn sizes_of_process(line: &str) -> Option<String> {
     let (who, rest) = line.split_once(" writes a ")?;
     let (file, rest) = rest.split_once(" file in ")?;
-    let kib = |text: &str| text.to_lowercase().strip_suffix("kbyte")?.trim().parse().ok().map(size);
-    who.contains("Each ").then(|| {
-        Some(format!(
-            "{} {}",
-            kib(file.trim())?,
-            kib(rest.trim().strip_suffix(" records")?.trim())?
-        ))
-    })?
+    let kib = |text: &str| text.to_lowercase().strip_suffix("kbyte")?.trim().parse().ok();
+    let (file, record) = (kib(file.trim())?, kib(rest.trim().strip_suffix(" records")?.trim())?);
+    who.contains("Each ").then(|| sizes(file, record))
 }
 
 /// The names of tests in the report for Excel of throughput mode; none is raidlab's for the last three.
@@ -283,14 +281,7 @@ fn excel_of_throughput(text: &str, notes: &mut Vec<String>) -> Results {
                 true => format!("column {number}"),
                 false => String::new(),
             });
-            let same = results
-                .iter_mut()
-                .rev()
-                .find(|(known, figures)| *known == of && figures.iter().all(|(other, _)| *other != test));
-            match same {
-                Some((_, figures)) => figures.push((test, figure)),
-                None => results.push((of, vec![(test, figure)])),
-            }
+            add(&mut results, of, test, figure);
         }
     }
     if !results.is_empty() {
