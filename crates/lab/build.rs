@@ -35,8 +35,16 @@ const FLAGS: &[&str] = &["-Crelocation-model=static", "-Cno-redzone=yes", "-Cemb
 /// Named, so that the flags below apply only to the model and not to the macros of its build.
 const TARGET: &str = "x86_64-unknown-linux-gnu";
 
-/// Parts of `disksim` that are compiled only for the host.
-const HOST_ONLY: &[&str] = &["catalogue", "comparison", "disksim_import", "replay", "show", "user"];
+/// Modules of `disksim` that are not compiled for the kernel: `name.rs`, and the folder `name`.
+const HOST_ONLY: &[&str] = &[
+    "catalogue",
+    "comparison",
+    "disksim_import",
+    "replay",
+    "show",
+    "tests",
+    "user",
+];
 
 fn main() {
     let crate_folder = env::var("CARGO_MANIFEST_DIR").expect("cargo sets it");
@@ -79,14 +87,18 @@ fn sources(root: &Path) -> Vec<u8> {
     text
 }
 
-/// All files below a folder, except those used only by tests and by programs on the host.
+/// All files below a folder, except modules that are [`HOST_ONLY`].
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).expect("a source folder can be read") {
         let path = entry.expect("a source folder can be read").path();
+        if path
+            .file_stem()
+            .is_some_and(|module| HOST_ONLY.iter().any(|name| module == *name))
+        {
+            continue;
+        }
         if path.is_dir() {
-            if !HOST_ONLY.iter().any(|name| path.ends_with(name)) {
-                collect(&path, files);
-            }
+            collect(&path, files);
         } else {
             files.push(path);
         }

@@ -12,10 +12,10 @@
 //! [`Cache::Volatile`] it records which writes a power cut may lose. Faults are kept separate from the media.
 
 mod blocks;
+mod by_hash;
 mod chunked;
 mod corruption;
 mod index;
-mod lookup;
 mod media;
 mod saved;
 mod survival;

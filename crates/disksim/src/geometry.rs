@@ -141,8 +141,8 @@ impl Geometry {
                 .min(zone.lbns.saturating_sub(1))
     }
 
-    /// Time in which `sectors` sectors from `first` on pass the heads, from track to track, if no revolution is lost,
-    /// computed from their angles.
+    /// Time that `sectors` sectors, beginning with `first`, take to pass the heads if no revolution is lost between
+    /// tracks, computed from the angles of the sectors.
     pub fn pass_ns(&self, first: u64, sectors: u64) -> u64 {
         let end = first.saturating_add(sectors).min(self.capacity());
         let start_ns = self.locate(first).angle_ns;

@@ -5,7 +5,7 @@
 
 mod choose;
 mod flush;
-mod partial;
+mod partial_sectors;
 mod read;
 mod write;
 

@@ -180,7 +180,8 @@ impl SeekCurve {
 pub struct Run {
     pub lbn: u64,
     pub sectors: u32,
-    /// Sectors after these that passed before them and are therefore complete together with the last of them.
+    /// Number of sectors that follow these on the track but passed the head earlier. They complete with the last of
+    /// these.
     pub early: u32,
     /// When the head reached the track.
     pub arrive_ns: u64,

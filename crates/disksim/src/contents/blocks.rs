@@ -1,8 +1,8 @@
 //! The distinct blocks, each stored once with a reference count.
 
 use super::Full;
+use super::by_hash::ByHash;
 use super::chunked::Chunked;
-use super::lookup::Lookup;
 use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -56,7 +56,7 @@ pub struct Blocks {
     /// The first free block.
     free: u32,
     in_use: u32,
-    lookup: Lookup,
+    by_hash: ByHash,
     /// The most recently interned block, because repeated contents often follow each other; 0 if none.
     recent: u32,
 }
@@ -69,7 +69,7 @@ impl Blocks {
             cards: Chunked::default(),
             free: 0,
             in_use: 0,
-            lookup: Lookup::default(),
+            by_hash: ByHash::default(),
             recent: 0,
         }
     }
@@ -123,7 +123,7 @@ impl Blocks {
         }
         let hash = rapidhash_v3(content);
         let known = self
-            .lookup
+            .by_hash
             .find(hash, |id| self.hash(id) == hash && same(self.data(id), content));
         let id = match known {
             Some(id) => {
@@ -132,9 +132,9 @@ impl Blocks {
             }
             None => {
                 let id = target?;
-                self.lookup.insert(hash, id)?;
+                self.by_hash.insert(hash, id)?;
                 if replace {
-                    self.lookup.remove(self.hash(id), id);
+                    self.by_hash.remove(self.hash(id), id);
                 } else {
                     self.take_reserved();
                 }
@@ -146,14 +146,14 @@ impl Blocks {
         Ok(id)
     }
 
-    /// Sets the content of a block that the lookup already contains under this hash.
+    /// Sets the content of a block that `by_hash` already has under its hash.
     fn fill(&mut self, id: u32, hash: u64, content: &Block) {
         let card = &mut self.cards[id - 1];
         card.hash_low = hash as u32;
         card.hash_high = (hash >> 32) as u32;
         *self.data_mut(id) = *content;
         let cards = &self.cards;
-        self.lookup.grow(|id| cards[id - 1].hash());
+        self.by_hash.grow(|id| cards[id - 1].hash());
     }
 
     fn add_use(&mut self, id: u32) {
@@ -184,7 +184,7 @@ impl Blocks {
 
     fn retire(&mut self, id: u32) {
         let hash = self.hash(id);
-        self.lookup.remove(hash, id);
+        self.by_hash.remove(hash, id);
         self.cards[id - 1].hash_low = self.free;
         self.free = id;
         self.in_use -= 1;
@@ -252,9 +252,9 @@ impl Blocks {
             card.hash_low = hash as u32;
             card.hash_high = (hash >> 32) as u32;
             self.in_use += 1;
-            self.lookup.insert(hash, id)?;
+            self.by_hash.insert(hash, id)?;
             let cards = &self.cards;
-            self.lookup.grow(|id| cards[id - 1].hash());
+            self.by_hash.grow(|id| cards[id - 1].hash());
         }
         Ok(())
     }
@@ -269,7 +269,7 @@ impl Blocks {
 
     pub fn metadata_bytes(&self) -> usize {
         let segments_bytes = self.segments.capacity() * size_of::<NonNull<u8>>();
-        self.cards.metadata_bytes() + self.lookup.metadata_bytes() + segments_bytes
+        self.cards.metadata_bytes() + self.by_hash.metadata_bytes() + segments_bytes
     }
 }
 

@@ -22,7 +22,7 @@ struct Bucket {
 
 /// The table.
 #[derive(Default)]
-pub struct Lookup {
+pub struct ByHash {
     buckets: Chunked<Bucket>,
     overflow: Chunked<Bucket>,
     /// The first free overflow bucket.
@@ -39,7 +39,7 @@ enum At {
     Overflow(u32),
 }
 
-impl Lookup {
+impl ByHash {
     /// The first entry with this hash for which `wanted` is true.
     #[inline]
     pub fn find(&self, hash: u64, mut wanted: impl FnMut(u32) -> bool) -> Option<u32> {
