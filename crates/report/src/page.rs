@@ -17,11 +17,11 @@ pub use plot::{Curve, Plot, plots};
 
 use crate::input::{Input, TrialState};
 use crate::scoreboard::{Scoreboard, verdict};
+use crate::words;
 use crate::words::claims::{self, ClaimWords};
 use crate::words::figure::{count, nanoseconds, time};
 use crate::words::power_cut::{self, PowerCuts};
 use crate::words::warnings::Warnings;
-use crate::words::{self, processor_notes};
 use minijinja::{AutoEscape, Environment, UndefinedBehavior, value::Serde};
 use serde::Serialize;
 
@@ -180,7 +180,7 @@ impl Head {
             doubtful: words::guards::excluded(input),
             facts,
             incomplete: incomplete(input),
-            warnings: [input.advice.clone(), processor_notes(input)].concat(),
+            warnings: [input.advice.clone(), words::limits(input)].concat(),
         }
     }
 }

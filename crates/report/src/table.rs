@@ -317,7 +317,7 @@ fn notes(input: &Input, workloads: &[WorkloadResults]) -> Vec<String> {
     }
     notes.extend(words::guards::lines(input));
     notes.extend(words::unverified(input));
-    notes.extend(words::processor_notes(input));
+    notes.extend(words::limits(input));
     notes.extend(words::rebuild::note(input));
     notes.extend(words::device_time::note(input));
     notes.extend(words::control::note(input).map(|note| format!("A/A control: {note}")));

@@ -10,8 +10,8 @@ pub(crate) mod custom_table;
 pub(crate) mod device_time;
 pub(crate) mod figure;
 pub(crate) mod guards;
+mod limits;
 pub(crate) mod power_cut;
-mod processor;
 pub(crate) mod rebuild;
 mod stack;
 pub(crate) mod warnings;
@@ -20,7 +20,7 @@ pub use claims::{ClaimWords, claim_words};
 pub use clock::clock;
 pub use comparison::ComparedSide;
 pub use figure::{RateUnit, count, time};
-pub use processor::processor_notes;
+pub use limits::limits;
 pub(crate) use stack::{array, disks, filesystem, tuning};
 pub use warnings::{Warnings, order_of};
 

@@ -24,12 +24,7 @@ pub fn as_json(input: &Input) -> Value {
             "tests": tests.map(|it| test(input, it)).collect::<Value>(),
         })
     };
-    let of_run = [
-        warnings.run.clone(),
-        input.advice.clone(),
-        report::processor_notes(input),
-    ]
-    .concat();
+    let of_run = [warnings.run.clone(), input.advice.clone(), report::limits(input)].concat();
     json!({
         "format": "raidlab-results",
         "format_version": 1,

@@ -1,69 +1,77 @@
-//! Finds tests that were limited by the CPU. A study with a processor model may intend this, so their samples stay
-//! in all figures; the report lists them.
+//! Finds what limited a test other than the disks' speed: the CPU, or reads for the parity of sequential writes. A study may
+//! intend both, so the samples stay in all figures; the report lists them.
 
 use std::collections::{BTreeMap, HashMap};
 use study::metric::Metric;
 use study::plan::{Cell, Plan};
 use study::stack::MachineKind;
-use study::workload::Work;
+use study::workload::{IoPattern, SyncMode, Work};
 use study::{CellId, Measurement, Scope, TestId};
 
 /// Minimum CPU utilisation, in percent, at which a core or the only task on it limits a test.
 const BUSY_PERCENT_MIN: f64 = 90.0;
 
-/// A test of a workload during which the CPU was busy.
+/// Minimum number of bytes read for each byte written, in a test that only writes, that are reads for parity.
+/// Filesystems read less for their own metadata.
+pub const PARITY_READ_MIN: f64 = 0.05;
+
+/// A test of a workload, and what limited it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ProcessorBound {
+pub struct Limited {
     pub workload: String,
     pub test: String,
-    pub by: Busy,
-    /// Labels of the stacks, in the plan's order, each with the utilisation in percent.
+    pub by: Limit,
+    /// Labels of the stacks, in the plan's order, each with a percentage: of the busy part's time, or of the written
+    /// bytes.
     pub stacks: Vec<(String, f64)>,
 }
 
-/// The busy part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Busy {
-    /// All cores of the lab's processor model.
+pub enum Limit {
+    /// All cores of the lab's processor model were busy.
     Cores,
-    /// One task in the lab, with one core to itself.
+    /// One task in the lab, with one core to itself, was busy.
     Task,
-    /// On a host: all threads of the load generator.
+    /// On a host, all threads of the load generator were busy.
     LoadGenerator,
+    /// Buffered sequential writes reached an array with parity as partial stripes, whose rest was read from the disks.
+    PartialStripes,
 }
 
-/// Tests that the CPU limited, in the plan's order.
-pub fn processor_bound(plan: &Plan, samples: &[Measurement]) -> Vec<ProcessorBound> {
+/// Tests that were limited, in the plan's order.
+pub fn limits(plan: &Plan, samples: &[Measurement]) -> Vec<Limited> {
     let means = means(samples);
-    let mut all: Vec<ProcessorBound> = Vec::new();
+    let mut all: Vec<Limited> = Vec::new();
     for cell in &plan.cells {
         for (test, figures) in means.get(&cell.id).into_iter().flatten() {
             // Samples reported after the last test cover the time since then.
             if test.scope() == Scope::Member {
                 continue;
             }
-            let Some((by, percent)) = busy(cell, figures) else {
-                continue;
-            };
-            let known = all
-                .iter_mut()
-                .find(|known| known.workload == cell.workload.name && **test == *known.test && known.by == by);
-            let stack = (cell.stack_label.clone(), percent);
-            match known {
-                Some(known) => known.stacks.push(stack),
-                None => all.push(ProcessorBound {
-                    workload: cell.workload.name.clone(),
-                    test: test.to_string(),
-                    by,
-                    stacks: vec![stack],
-                }),
+            for (by, percent) in busy(cell, figures)
+                .into_iter()
+                .chain(partial_stripes(cell, test, figures))
+            {
+                let known = all
+                    .iter_mut()
+                    .find(|known| known.workload == cell.workload.name && **test == *known.test && known.by == by);
+                let stack = (cell.stack_label.clone(), percent);
+                match known {
+                    Some(known) => known.stacks.push(stack),
+                    None => all.push(Limited {
+                        workload: cell.workload.name.clone(),
+                        test: test.to_string(),
+                        by,
+                        stacks: vec![stack],
+                    }),
+                }
             }
         }
     }
     all
 }
 
-/// Sums and counts of a test's samples over its trials, for the metrics that show CPU utilisation.
+/// Sums and counts of a test's samples over its trials, for the metrics that show what limited it.
 type Figures = Vec<(Metric, f64, u32)>;
 
 fn means(samples: &[Measurement]) -> HashMap<CellId, BTreeMap<&TestId, Figures>> {
@@ -73,6 +81,8 @@ fn means(samples: &[Measurement]) -> HashMap<CellId, BTreeMap<&TestId, Figures>>
         Metric::CpuUser,
         Metric::CpuSystem,
         Metric::Duration,
+        Metric::Throughput,
+        Metric::DeviceRead,
     ];
     let mut all: HashMap<CellId, BTreeMap<&TestId, Figures>> = HashMap::new();
     for sample in samples.iter().filter(|sample| wanted.contains(&sample.entry.metric)) {
@@ -89,15 +99,29 @@ fn means(samples: &[Measurement]) -> HashMap<CellId, BTreeMap<&TestId, Figures>>
     all
 }
 
-fn busy(cell: &Cell, figures: &Figures) -> Option<(Busy, f64)> {
-    let mean = |wanted: Metric| {
-        let found = figures.iter().find(|(metric, ..)| *metric == wanted);
-        found.map(|(_, sum, count)| sum / f64::from(*count))
-    };
+fn mean(figures: &Figures, wanted: Metric) -> Option<f64> {
+    let found = figures.iter().find(|(metric, ..)| *metric == wanted);
+    found.map(|(_, sum, count)| sum / f64::from(*count))
+}
+
+fn partial_stripes(cell: &Cell, test: &TestId, figures: &Figures) -> Option<(Limit, f64)> {
+    let job = cell.workload.work.only_writes(test)?;
+    let io = &job.io;
+    let is_streamed = io.pattern == IoPattern::Write && !io.direct && io.sync == SyncMode::None;
+    if !is_streamed || !cell.stack.array.has_parity() {
+        return None;
+    }
+    let written = mean(figures, Metric::Throughput)? * mean(figures, Metric::Duration)?;
+    let read = mean(figures, Metric::DeviceRead)?;
+    (read >= PARITY_READ_MIN * written && written > 0.0).then(|| (Limit::PartialStripes, 100.0 * read / written))
+}
+
+fn busy(cell: &Cell, figures: &Figures) -> Option<(Limit, f64)> {
+    let mean = |wanted: Metric| mean(figures, wanted);
     let all = match cell.machine.kind {
         MachineKind::Lab => [
-            (Busy::Cores, mean(Metric::ProcessorBusy)),
-            (Busy::Task, mean(Metric::ProcessorBusiestTask)),
+            (Limit::Cores, mean(Metric::ProcessorBusy)),
+            (Limit::Task, mean(Metric::ProcessorBusiestTask)),
         ],
         _ => {
             let used = mean(Metric::CpuUser)
@@ -107,7 +131,7 @@ fn busy(cell: &Cell, figures: &Figures) -> Option<(Busy, f64)> {
             let percent = used
                 .zip(offered)
                 .map(|(used, (duration, threads))| 100.0 * used / (duration * threads));
-            [(Busy::LoadGenerator, percent), (Busy::LoadGenerator, None)]
+            [(Limit::LoadGenerator, percent), (Limit::LoadGenerator, None)]
         }
     };
     let known = all.into_iter().filter_map(|(by, percent)| Some((by, percent?)));
@@ -129,6 +153,8 @@ fn threads(work: &Work) -> Option<f64> {
 mod tests {
     use super::*;
     use crate::judge::tests::{measurement, plan};
+    use study::event::Sample;
+    use study::stack::Level;
     use study::workload::IoSpec;
 
     fn sample(plan: &Plan, stack: &str, metric: Metric, value: f64) -> Measurement {
@@ -147,12 +173,53 @@ mod tests {
             sample(&plan, "jfs", Metric::ProcessorBusy, 60.0),
             sample(&plan, "jfs", Metric::ProcessorBusiestTask, 80.0),
         ];
-        let found = processor_bound(&plan, &samples);
-        let words: Vec<(Busy, &str)> = found
+        let found = limits(&plan, &samples);
+        let words: Vec<(Limit, &str)> = found
             .iter()
             .map(|bound| (bound.by, bound.stacks[0].0.as_str()))
             .collect();
-        assert_eq!(words, [(Busy::Cores, "xfs"), (Busy::Task, "ext4")]);
+        assert_eq!(words, [(Limit::Cores, "xfs"), (Limit::Task, "ext4")]);
+    }
+
+    /// RAID 5 of four 500 GB disks, 256 MiB written: 39 MiB were read with the default stripe cache, 2 MiB with a large one.
+    #[test]
+    fn a_sequential_write_that_reads_for_parity_is_limited_by_partial_stripes() {
+        let mut plan = plan(&["raid5", "raid10"]);
+        for cell in &mut plan.cells {
+            cell.workload.work = Work::Io(IoSpec {
+                pattern: IoPattern::Write,
+                ..IoSpec::default()
+            });
+        }
+        plan.cells[0].stack.array.level = Level::Raid5;
+        plan.identify();
+        let with = |plan: &Plan, read_mib: f64| {
+            let of = |stack: &str| {
+                let figures = [
+                    (Metric::Throughput, 128.0),
+                    (Metric::Duration, 2.0),
+                    (Metric::DeviceRead, read_mib),
+                ];
+                figures.map(|(metric, value)| Measurement {
+                    entry: Sample {
+                        test: "write".into(),
+                        ..sample(plan, stack, metric, value).entry
+                    },
+                    ..sample(plan, stack, metric, value)
+                })
+            };
+            limits(plan, &[of("raid5"), of("raid10")].concat())
+        };
+        let found = with(&plan, 39.0);
+        assert_eq!((found.len(), found[0].by), (1, Limit::PartialStripes));
+        assert_eq!(found[0].stacks, [("raid5".to_owned(), 100.0 * 39.0 / 256.0)]);
+        assert_eq!(with(&plan, 2.0), []);
+        let Work::Io(io) = &mut plan.cells[0].workload.work else {
+            unreachable!("set above")
+        };
+        io.pattern = IoPattern::RandWrite;
+        plan.identify();
+        assert_eq!(with(&plan, 39.0), [], "random writes are partial by nature");
     }
 
     /// Two jobs in 10 s have 20 s of CPU time.
@@ -171,9 +238,9 @@ mod tests {
                 sample(&plan, "xfs", Metric::CpuSystem, 4.0),
                 sample(&plan, "xfs", Metric::Duration, 10.0),
             ];
-            processor_bound(&plan, &samples)
+            limits(&plan, &samples)
         };
-        assert_eq!(with(15.0)[0].by, Busy::LoadGenerator);
+        assert_eq!(with(15.0)[0].by, Limit::LoadGenerator);
         assert_eq!(with(6.0), []);
     }
 }

@@ -6,7 +6,6 @@ use serde::Serialize;
 use stats::WorkloadResults;
 use std::collections::HashMap;
 use study::metric::Metric;
-use study::workload::{ServerTest, TreeTest, Work};
 use study::{CellId, DiskCounter, DiskCounters, TrialKey};
 
 #[derive(Serialize)]
@@ -63,7 +62,7 @@ pub(super) fn disks(input: &Input, workload: &WorkloadResults) -> Disks {
     let tests = tests.flat_map(|test| {
         cells().filter_map(|cell| {
             let trials = of_trials.get(&(cell.id, test.name.as_str()))?;
-            let modifies = cell.stack.array.has_parity() && only_writes(&cell.workload.work, &test.name);
+            let modifies = cell.stack.array.has_parity() && cell.workload.work.only_writes(&test.name).is_some();
             test_row(&test.name, &cell.stack_label, modifies, trials)
         })
     });
@@ -72,19 +71,6 @@ pub(super) fn disks(input: &Input, workload: &WorkloadResults) -> Disks {
         trials: cells()
             .filter_map(|cell| trial_row(input, cell.id, &cell.stack_label))
             .collect(),
-    }
-}
-
-/// Filesystems read less than this for their own metadata.
-const MODIFIED_READ_MIN: f64 = 0.05;
-
-/// Whether a test reads nothing by itself.
-fn only_writes(work: &Work, test: &str) -> bool {
-    match work {
-        Work::Io(spec) => test == spec.pattern.name() && !spec.pattern.has_reads(),
-        Work::Tree(spec) => test == TreeTest::Write.name() && spec.from.is_none(),
-        Work::Server(_) => test != ServerTest::Mixed.name(),
-        Work::FioFile(_) | Work::Bonnie(_) | Work::Iozone(_) | Work::PowerCut(_) | Work::Imported(_) => false,
     }
 }
 
@@ -122,7 +108,7 @@ fn test_row(test: &str, stack: &str, modifies: bool, trials: &[(TrialKey, Values
         read_kib: size(Metric::DeviceRead, Metric::DeviceReads),
         writes: number(writes, 0),
         write_kib: size(Metric::DeviceWritten, Metric::DeviceWrites),
-        is_read_modify_write: modifies && read_factor.is_some_and(|factor| factor >= MODIFIED_READ_MIN),
+        is_read_modify_write: modifies && read_factor.is_some_and(|factor| factor >= stats::PARITY_READ_MIN),
         read_factor: factor_words(read_factor),
         write_factor: factor_words(factor(Metric::DeviceWritten)),
     })

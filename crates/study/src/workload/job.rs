@@ -1,7 +1,7 @@
 //! What every kind of workload asks of the disks, in fio's terms: warnings, bounds and guards judge this and no kind
 //! of workload by itself.
 
-use super::{IoSpec, Work};
+use super::{IoSpec, Work, WorkSpec};
 use std::borrow::Cow;
 
 /// Larger files are read and written in several requests.
@@ -39,5 +39,15 @@ impl Work {
             None if jobs.len() == 1 => jobs.pop(),
             None => None,
         }
+    }
+
+    /// The job of a test during which nothing else reads or writes; `None` if the test reads.
+    pub fn only_writes(&self, test: &str) -> Option<IoJob<'_>> {
+        // Sections of a job file may run at once.
+        let others_read = match self {
+            Self::FioFile(spec) => spec.jobs().iter().any(|job| job.io.pattern.has_reads()),
+            _ => false,
+        };
+        self.job(test).filter(|job| !others_read && !job.io.pattern.has_reads())
     }
 }
