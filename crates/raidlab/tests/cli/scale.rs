@@ -126,7 +126,7 @@ fn peak_bytes(pid: u32) -> Option<u64> {
 /// The limits hold for 100,000 cells; fewer cost less. A debug build is about five times slower.
 #[test]
 fn issue_14_many_cells_are_merged_shown_and_reported_in_bounded_time_and_memory() {
-    let cells = std::env::var("RAIDLAB_SCALE").map_or(1_920, |text| text.parse().expect("a number of cells"));
+    let cells = std::env::var("RAIDLAB_SCALE").map_or(960, |text| text.parse().expect("a number of cells"));
     let desk = Desk::new();
     let text = study(cells);
     desk.write("many.toml", &text);

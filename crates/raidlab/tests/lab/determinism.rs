@@ -30,7 +30,7 @@ fn a_run_repeats_bit_for_bit() {
         "every disk of every trial has a digest"
     );
 
-    let busy = Spinners::start();
+    let busy = Spinner::start();
     let with_others = run(&laboratory, "busy.db", "1", "7");
     drop(busy);
     let two_at_a_time = run(&laboratory, "two.db", "2", "7");
@@ -96,13 +96,14 @@ fn a_trace_changes_nothing() {
 }
 
 #[test]
+#[ignore = "test-all"]
 fn first_look_repeats() {
     let Some(laboratory) = Laboratory::open() else { return };
     let study = concat!(env!("CARGO_MANIFEST_DIR"), "/../../studies/first-look.toml");
     laboratory.study(&fs::read_to_string(study).expect("the study is there"));
     let only = ["--only", "type=reiserfs,workload=small files", "--seed", "7"];
     let two = laboratory.run_with(&[&only[..], &["--store", "two.db", "--jobs", "2"]].concat());
-    let _busy = Spinners::start();
+    let _busy = Spinner::start();
     let one = laboratory.run_with(&[&only[..], &["--store", "one.db", "--jobs", "1"]].concat());
     assert_same("first-look", &two, &one);
 }
@@ -124,26 +125,19 @@ pub fn assert_same(what: &str, one: &Results, other: &Results) {
     assert_eq!(one.len(), other.len(), "{what}");
 }
 
-/// Children that use all available CPU time.
-pub struct Spinners([Child; 2]);
+/// A child that competes for the processor time of the thread that starts it.
+pub struct Spinner(Child);
 
-impl Spinners {
-    pub fn start() -> Spinners {
-        let start = || {
-            Command::new("sh")
-                .args(["-c", "while :; do :; done"])
-                .spawn()
-                .expect("a shell")
-        };
-        Spinners([start(), start()])
+impl Spinner {
+    pub fn start() -> Spinner {
+        let child = Command::new("sh").args(["-c", "while :; do :; done"]).spawn();
+        Spinner(child.expect("a shell"))
     }
 }
 
-impl Drop for Spinners {
+impl Drop for Spinner {
     fn drop(&mut self) {
-        for child in &mut self.0 {
-            let _ = child.kill();
-            let _ = child.wait();
-        }
+        let _ = self.0.kill();
+        let _ = self.0.wait();
     }
 }

@@ -1,6 +1,6 @@
 //! Guests with a processor model: results repeat, and cores help if there are several tasks.
 
-use crate::determinism::{Spinners, assert_same};
+use crate::determinism::{Spinner, assert_same};
 use crate::laboratory::{Laboratory, Results, succeeded};
 use lab::kernel::KernelName;
 
@@ -31,7 +31,7 @@ fn a_guest_with_a_processor_repeats_bit_for_bit() {
     let Some(mut laboratory) = laboratory() else { return };
     let machine = "cpu = \"epyc-9004-vm\"\ncores = 2";
     let alone = run(&laboratory, machine, "alone.db");
-    let _busy = Spinners::start();
+    let _busy = Spinner::start();
     let busy = run(&laboratory, machine, "busy.db");
     assert_same("busy", &alone, &busy);
     assert_eq!(alone.digest(), busy.digest());
