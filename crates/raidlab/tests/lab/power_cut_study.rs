@@ -1,7 +1,7 @@
 //! Studies of power cuts find the known defects, and nothing else.
 
 use crate::guest::{disks, trials};
-use crate::laboratory::{Laboratory, kernel};
+use crate::laboratory::kernel;
 use lab::guest::{Config, Init, LIMITS, PowerCut};
 use lab::job::GuestJob;
 use lab::power_cut::{Error, Exploration, JudgedState};
@@ -10,6 +10,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use study::event::Event;
 use study::workload::Work;
+use trial::Limits;
 use trial::power_cut::ViolationKind;
 
 /// A study of one stack and one workload of power cuts.
@@ -22,21 +23,28 @@ fn study(disks: &str, stack: &str, work: &str) -> String {
 
 /// All states of the first trial. `None` if a test has to be skipped.
 fn explore(study: &str) -> Option<Vec<JudgedState>> {
-    with(study, |exploration| {
-        let mut all = Vec::new();
-        let wall = exploration
-            .all(&AtomicBool::new(false), &mut |_| {}, &mut |judged| {
-                all.push(judged.clone())
-            })
-            .unwrap_or_else(|error| panic!("{error}"));
-        let rate = all.len() as f64 / wall.as_secs_f64();
-        eprintln!("{} states, {rate:.2} a second of wall time", all.len());
-        all
-    })
+    with(study, states)
+}
+
+fn states(exploration: &Exploration<'_>) -> Vec<JudgedState> {
+    let mut all = Vec::new();
+    let wall = exploration
+        .all(&AtomicBool::new(false), &mut |_| {}, &mut |judged| {
+            all.push(judged.clone())
+        })
+        .unwrap_or_else(|error| panic!("{error}"));
+    let rate = all.len() as f64 / wall.as_secs_f64();
+    eprintln!("{} states, {rate:.2} a second of wall time", all.len());
+    all
 }
 
 /// Calls a function with the exploration of the first trial. `None` if a test has to be skipped.
 fn with<T>(study: &str, what: impl FnOnce(&Exploration<'_>) -> T) -> Option<T> {
+    with_limits(study, LIMITS, what)
+}
+
+/// The same with limits for each guest.
+fn with_limits<T>(study: &str, limits: Limits, what: impl FnOnce(&Exploration<'_>) -> T) -> Option<T> {
     let kernel = kernel()?;
     let _slot = one_processor();
     let trial = trials(study).remove(0);
@@ -71,7 +79,7 @@ fn with<T>(study: &str, what: impl FnOnce(&Exploration<'_>) -> T) -> Option<T> {
             trace: None,
             processor: lab::guest::processors().first().copied(),
             kernel_arguments: &[],
-            limits: LIMITS,
+            limits,
         },
     };
     Some(what(&exploration))
@@ -317,30 +325,30 @@ fn a_disk_without_superblock_is_left_out() {
     }
 }
 
-/// History 823 of `raidlab soak --seed 2`: md frees an array whose timer is armed (docs/findings/md-stop-timer.md), and the
-/// guest dies at another state.
+/// A guest that judged several states and then dies may have died of those: so it was with md's timer
+/// (docs/findings/md-stop-timer.md). Here it is ended because it says too much, after some of 100 states.
 #[test]
 fn a_guest_that_dies_is_named_and_its_state_is_judged_again() {
-    let Some(laboratory) = Laboratory::open() else {
+    let study = study(
+        "model = \"samsung-f1-1tb\"\ncount = 2",
+        "array = { level = 1, size = \"64 MiB\" }\nfs = { type = \"ext4\" }\nmount = \"nobarrier\"",
+        "{ operations = 30, points = 100, survivors = \"none\" }",
+    );
+    let limits = Limits {
+        output_bytes: 20 << 10,
+        ..LIMITS
+    };
+    let Some(judged) = with_limits(&study, limits, states) else {
         return;
     };
-    laboratory.study(&study(
-        "model = \"samsung-f1-1tb\"\ncount = 3",
-        "array = { level = 1, size = \"64 MiB\", bitmap = \"internal\", write_mostly = 1, write_behind = 256 }\n\
-         fs = { type = \"ext4\", block_size = \"1K\" }\nwrite_cache = false",
-        "{ operations = 14, points = 11, subsets = 1, missing_member = false }",
-    ));
-    let results = laboratory.run_with(&["--seed", "3669955864760419", "--store", "died.db"]);
-    let found: Vec<String> = (0..=11)
-        .flat_map(|state| {
-            let of_state = results.provenance(&format!("power-cut.finding.{state}.0"));
-            of_state.into_iter().map(str::to_owned).collect::<Vec<_>>()
-        })
+    let deaths: Vec<&str> = judged
+        .iter()
+        .filter_map(|state| state.verdict.guest_died.as_deref())
         .collect();
-    assert!(!found.is_empty());
-    for words in found {
+    assert!((1..50).contains(&deaths.len()), "{}", deaths.len());
+    for words in deaths {
         assert!(
-            words.contains("a guest died") && words.contains("another guest has judged"),
+            words.contains("OutputLimit") && words.contains("another guest has judged"),
             "{words}"
         );
     }

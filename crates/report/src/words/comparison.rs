@@ -11,7 +11,7 @@ pub struct ComparedSide<'a> {
     pub is_simulated: bool,
 }
 
-/// `Of 8 tests B is faster in 2, slower in 1; 4 are equal within 5 %, 1 is within the noise.`
+/// `8 tests: B is faster in 2, B is slower in 1, equal in 4, difference within the noise in 1.`
 pub(crate) fn summary(comparison: &RunComparison) -> String {
     let count =
         |is_it: fn(&ComparisonOutcome) -> bool| comparison.rows.iter().filter(|row| is_it(&row.outcome)).count();
@@ -22,25 +22,22 @@ pub(crate) fn summary(comparison: &RunComparison) -> String {
     let parts = [
         (count(|one| *one == ComparisonOutcome::Faster), "B is faster"),
         (count(|one| *one == ComparisonOutcome::Slower), "B is slower"),
-        (
-            count(|one| matches!(one, ComparisonOutcome::EqualWithin(_))),
-            "they are equal",
-        ),
+        (count(|one| matches!(one, ComparisonOutcome::EqualWithin(_))), "equal"),
         (
             count(|one| *one == ComparisonOutcome::WithinNoise),
-            "the difference is within the noise",
+            "difference within the noise",
         ),
-        (
-            count(|one| *one == ComparisonOutcome::TooFewTrials),
-            "there are too few trials",
-        ),
+        (count(|one| *one == ComparisonOutcome::TooFewTrials), "too few trials"),
     ];
     let words = parts.into_iter().filter(|(count, _)| *count > 0);
-    let words: Vec<String> = words.map(|(count, words)| format!("in {count} {words}")).collect();
-    match all {
-        1 => format!("Of 1 test {}.", words.join(", ")),
-        _ => format!("Of {all} tests {}.", words.join(", ")),
-    }
+    let words: Vec<String> = words
+        .map(|(count, words)| match count {
+            _ if all == 1 => words.to_owned(),
+            _ if count == all => format!("{words} in all"),
+            _ => format!("{words} in {count}"),
+        })
+        .collect();
+    format!("{}: {}.", study::wording::count(all, "test"), words.join(", "))
 }
 
 /// How imported results that have no partner are to be named.

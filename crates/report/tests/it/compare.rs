@@ -65,7 +65,7 @@ fn the_page_has_what_the_text_has() {
     let (text, page) = (text(&between, SIDES), comparison_html(&between, SIDES));
     let summary = text.lines().nth(3).expect("a sentence");
     assert!(
-        summary.starts_with("Of ") && text.matches(summary).count() == 1,
+        summary.starts_with("20 tests: ") && text.matches(summary).count() == 1,
         "{summary}"
     );
     // The text is wrapped.

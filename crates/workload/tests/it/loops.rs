@@ -5,6 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{PoisonError, RwLock};
+use std::thread;
+use std::time::Duration;
 use study::event::{Event, ToolCall};
 use study::workload::TreeTest::{Copy, Delete, Read, Write};
 use study::workload::{IoEngine, IoPattern, IoSpec, Work, WorkloadSpec};
@@ -61,8 +63,16 @@ impl Loop {
         call("mount", &[&self.device, &self.mount_point().display().to_string()])
     }
 
+    /// A process that another test starts has the files of this one open until it executes its program.
     fn unmount(&self) -> Result<String, String> {
-        call("umount", &[&self.mount_point().display().to_string()])
+        let mut tries_left = 50;
+        loop {
+            match call("umount", &[&self.mount_point().display().to_string()]) {
+                Err(why) if why.contains("busy") && tries_left > 0 => tries_left -= 1,
+                other => return other,
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
     }
 
     fn counters(&self) -> DeviceCounters {
