@@ -13,18 +13,19 @@ pub fn limits(input: &Input) -> Vec<String> {
 }
 
 fn sentence(input: &Input, limited: &Limited) -> String {
-    let mut stacks: Vec<String> = limited
-        .stacks
-        .iter()
-        .take(NAMED_MAX)
-        .map(|(stack, percent)| format!("`{stack}` ({percent:.0} %)"))
-        .collect();
-    match limited.stacks.len().saturating_sub(NAMED_MAX) {
-        0 => {}
-        more => stacks.push(format!("{more} more")),
-    }
-    let stacks = stacks.join(", ");
+    let stacks = |unit: &str| {
+        let named = limited.stacks.iter().take(NAMED_MAX);
+        let mut stacks: Vec<String> = named
+            .map(|(stack, percent)| format!("`{stack}` ({percent:.0} %{unit})"))
+            .collect();
+        match limited.stacks.len().saturating_sub(NAMED_MAX) {
+            0 => {}
+            more => stacks.push(format!("{more} more")),
+        }
+        stacks.join(", ")
+    };
     let busy = |what: &str, help: &str| {
+        let stacks = stacks("");
         format!("{what} on {stacks}; these figures are not those of the disks, which {help} show")
     };
     let what = match limited.by {
@@ -40,8 +41,8 @@ fn sentence(input: &Input, limited: &Limited) -> String {
                 false => "",
             };
             format!(
-                "partial stripes were written, whose rest was read from the disks to compute parity, on {stacks} of the \
-                 written bytes{help}"
+                "partial stripes were written, and the disks were read to compute their parity, on {}{help}",
+                stacks(" of the written bytes")
             )
         }
     };
