@@ -1,7 +1,7 @@
 //! What a run of a plan costs on this machine, before its first trial: time, memory, kernels to build, and what is
 //! missing. Time is an estimate from the plan alone.
 
-use crate::checks;
+use crate::checks::Missing;
 use crate::lab_run::{MEMORY_SHARE, free_memory_bytes, kernels_of};
 use lab::kernel::{Cache, KernelError};
 use std::collections::BTreeMap;
@@ -89,9 +89,10 @@ fn kernels(text: &mut String, plan: &Plan, cache: &Cache) {
 
 /// Programs that are missing, and the number of cells that a run leaves out for them.
 fn programs(text: &mut String, plan: &Plan) {
+    let mut programs = Missing::default();
     let mut missing: BTreeMap<String, usize> = BTreeMap::new();
     for cell in &plan.cells {
-        if let Some(tools) = checks::missing_of(cell, cell.machine.kind) {
+        if let Some(tools) = programs.of(cell, cell.machine.kind) {
             *missing.entry(tools.to_string()).or_default() += 1;
         }
     }

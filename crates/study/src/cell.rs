@@ -10,7 +10,7 @@ use crate::cell_id::CellId;
 use crate::stack::{MachineKind, MachineSpec, StackSpec};
 use crate::workload::WorkloadSpec;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 /// Selects cells or samples: axis = value pairs, all of which must match.
@@ -67,41 +67,41 @@ impl Cell {
 impl CellId {
     /// Identity of a cell. [`Plan::identify`](crate::plan::Plan::identify) sets it in the plan's cells.
     pub fn of(cell: &Cell) -> Self {
-        let (machine, stack) = (canonical_text(&cell.machine), canonical_text(&cell.stack));
-        hashed(cell, Some(&machine), &stack)
+        hashed(cell, setting(cell, Some(&cell.machine)))
     }
 
     /// Identity without machine and kernel: the same for cells that differ only in these.
     pub fn anywhere(cell: &Cell) -> Self {
-        hashed(cell, None, &canonical_text(&cell.stack))
+        hashed(cell, setting(cell, None))
     }
 }
 
-/// The canonical JSON of what many cells of a plan share, made once.
+/// The hash of all parts of a cell but its work, which many cells of a plan share.
 #[derive(Default)]
-pub(crate) struct Canonical {
-    machine: Option<(MachineSpec, String)>,
-    stack: Option<(StackSpec, String)>,
+pub(crate) struct Shared {
+    last: Option<(MachineSpec, StackSpec, Sha256)>,
 }
 
-impl Canonical {
-    /// Identity of a cell; quick if machine and stack are those of the cell before.
+impl Shared {
+    /// Identity of a cell; quick if it has the machine and the stack of the cell before and nothing else but its work.
     pub(crate) fn id(&mut self, cell: &Cell) -> CellId {
-        let machine = kept(&mut self.machine, &cell.machine);
-        let stack = kept(&mut self.stack, &cell.stack);
-        hashed(cell, Some(machine), stack)
+        if !cell.acts.is_empty() || cell.replicate > 0 || cell.machine.kind == MachineKind::Foreign {
+            return CellId::of(cell);
+        }
+        let is_same = |(machine, stack, _): &(MachineSpec, StackSpec, Sha256)| {
+            *machine == cell.machine && *stack == cell.stack
+        };
+        if let Some((_, _, setting)) = self.last.as_ref().filter(|last| is_same(last)) {
+            return hashed(cell, setting.clone());
+        }
+        let setting = setting(cell, Some(&cell.machine));
+        self.last = Some((cell.machine.clone(), cell.stack.clone(), setting.clone()));
+        hashed(cell, setting)
     }
 }
 
-fn kept<'a, T: Clone + PartialEq + Serialize>(kept: &'a mut Option<(T, String)>, of: &T) -> &'a str {
-    if kept.as_ref().is_some_and(|(other, _)| other != of) {
-        *kept = None;
-    }
-    &kept.get_or_insert_with(|| (of.clone(), canonical_text(of))).1
-}
-
-/// The hash of the canonical JSON of all parts, which are in the order of their keys.
-fn hashed(cell: &Cell, machine: Option<&str>, stack: &str) -> CellId {
+/// The hash of the canonical JSON of a cell up to its work. The parts are in the order of their keys.
+fn setting(cell: &Cell, machine: Option<&MachineSpec>) -> Sha256 {
     let mut hash = Sha256::new();
     let mut before = "{";
     let mut part = |name: &str, text: &str| {
@@ -119,15 +119,20 @@ fn hashed(cell: &Cell, machine: Option<&str>, stack: &str) -> CellId {
         part("imported", &canonical_text(&cell.axes));
     }
     if let Some(machine) = machine {
-        part("machine", machine);
+        part("machine", &canonical_text(machine));
     }
     if cell.replicate > 0 {
         part("replicate", &cell.replicate.to_string());
     }
-    part("stack", stack);
-    part("work", &canonical_text(&cell.workload.work));
-    hash.update("}");
-    let hash = hash.finalize();
+    part("stack", &canonical_text(&cell.stack));
+    hash
+}
+
+fn hashed(cell: &Cell, mut setting: Sha256) -> CellId {
+    setting.update(",\"work\":");
+    setting.update(canonical_text(&cell.workload.work));
+    setting.update("}");
+    let hash = setting.finalize();
     CellId(std::array::from_fn(|place| hash[place]))
 }
 
@@ -136,19 +141,20 @@ fn canonical_text(value: &impl Serialize) -> String {
 }
 
 /// Sorts keys and omits empty values. `false` and 0 are values.
-fn canonical(value: Value) -> Value {
+fn canonical(mut value: Value) -> Value {
+    normalise(&mut value);
+    value
+}
+
+fn normalise(value: &mut Value) {
     match value {
         Value::Object(fields) => {
-            let mut fields: Vec<(String, Value)> = fields
-                .into_iter()
-                .map(|(name, value)| (name, canonical(value)))
-                .filter(|(_, value)| !is_empty(value))
-                .collect();
-            fields.sort_by(|(one, _), (other, _)| one.cmp(other));
-            Value::Object(fields.into_iter().collect::<Map<_, _>>())
+            fields.values_mut().for_each(normalise);
+            fields.retain(|_, value| !is_empty(value));
+            fields.sort_keys();
         }
-        Value::Array(items) => Value::Array(items.into_iter().map(canonical).collect()),
-        plain => plain,
+        Value::Array(items) => items.iter_mut().for_each(normalise),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => (),
     }
 }
 

@@ -1,6 +1,6 @@
 //! The plan to which a study expands: cells, trials and excluded combinations.
 
-use crate::cell::Canonical;
+use crate::cell::Shared;
 use crate::cell_id::CellId;
 use crate::stack::OwnModel;
 use crate::table::TableSpec;
@@ -98,12 +98,12 @@ impl Plan {
     /// the first one.
     pub fn identify(&mut self) {
         let mut known = HashSet::new();
-        let mut canonical = Canonical::default();
+        let mut shared = Shared::default();
         for cell in &mut self.cells {
-            cell.id = canonical.id(cell);
+            cell.id = shared.id(cell);
             while !known.insert(cell.id) {
                 cell.replicate += 1;
-                cell.id = canonical.id(cell);
+                cell.id = shared.id(cell);
             }
         }
     }

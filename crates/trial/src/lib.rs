@@ -21,7 +21,7 @@ use study::TestId;
 use study::act::ActKind;
 use study::event::{Event, Failure, Sample};
 use study::metric::Metric;
-use study::plan::Trial;
+use study::plan::{Cell, Trial};
 use study::stack::{DATA, StackSpec};
 use study::workload::Work;
 use tools::{Tool, Tools};
@@ -80,7 +80,7 @@ pub fn dry_run(trial: &Trial, setting: &TrialSetting, on: DryRunOn) -> Result<Dr
         step: "dry run".to_owned(),
         message,
     };
-    let wanted = tools_needed(trial, setting.teardown);
+    let wanted = tools_needed(&trial.cell, setting.teardown);
     let found = match on {
         DryRunOn::Guest => Tools::find_as_in_guest(&wanted),
         DryRunOn::LoopFiles | DryRunOn::ThisMachine => Tools::find(&wanted),
@@ -92,15 +92,15 @@ pub fn dry_run(trial: &Trial, setting: &TrialSetting, on: DryRunOn) -> Result<Dr
 }
 
 /// The programs that trials of this cell call.
-pub fn tools_needed(trial: &Trial, teardown: Teardown) -> Vec<Tool> {
-    let mut tools = stack::tools_needed(&trial.cell.stack, teardown);
-    tools.extend(workload::tool(&trial.cell.workload.work));
-    if matches!(trial.cell.workload.work, Work::PowerCut(_)) {
-        tools.extend(stack::tools_of_recovery(&trial.cell.stack));
+pub fn tools_needed(cell: &Cell, teardown: Teardown) -> Vec<Tool> {
+    let mut tools = stack::tools_needed(&cell.stack, teardown);
+    tools.extend(workload::tool(&cell.workload.work));
+    if matches!(cell.workload.work, Work::PowerCut(_)) {
+        tools.extend(stack::tools_of_recovery(&cell.stack));
     }
-    if !trial.cell.acts.is_empty() {
-        let disks = trial.cell.machine.group(DATA).map_or(1, |group| group.count);
-        tools.extend(stack::tools_of_acts(&trial.cell.stack, disks));
+    if !cell.acts.is_empty() {
+        let disks = cell.machine.group(DATA).map_or(1, |group| group.count);
+        tools.extend(stack::tools_of_acts(&cell.stack, disks));
     }
     tools
 }
@@ -112,7 +112,7 @@ fn run_steps(
     began: Instant,
     sink: &mut dyn FnMut(Event),
 ) -> Result<(), Failure> {
-    let tools = tools_needed(trial, setting.teardown);
+    let tools = tools_needed(&trial.cell, setting.teardown);
     let spec = &trial.cell.stack;
     with_stack(spec, &tools, setting, safety, began, sink, &mut |stack, context| {
         let degraded = work(trial, stack, context)?;

@@ -57,7 +57,7 @@ impl GuestPrograms {
     /// # Errors
     /// If a program or a library cannot be read.
     pub fn root(&self, trial: &Trial, kernel: &Kernel) -> Result<Arc<Root>, RootError> {
-        let mut wanted = trial::tools_needed(trial, Teardown::None);
+        let mut wanted = trial::tools_needed(&trial.cell, Teardown::None);
         let key = (kernel.path.clone(), wanted.clone());
         let mut roots = self.roots.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(root) = roots.get(&key) {
