@@ -27,7 +27,8 @@ const ALPHA_OF_OVERLAP: f64 = 0.166;
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Scoreboard {
     pub columns: Vec<Column>,
-    /// The smallest largest loss first; stacks without a figure in some column last.
+    /// The smallest largest loss first; stacks without a figure in some column last. In the study's order if there are
+    /// too few trials.
     pub rows: Vec<ScoreRow>,
     pub advice: Advice,
 }
@@ -145,11 +146,16 @@ impl Scoreboard {
             let scores = groups.iter().map(|(_, group)| smallest(input, group, place));
             row(input, &cuts, stack, &columns, scores.collect())
         };
-        let mut rows: Vec<ScoreRow> = labels.filter(|(place, _)| is_measured(*place)).map(row).collect();
+        let as_in_study: Vec<ScoreRow> = labels.filter(|(place, _)| is_measured(*place)).map(row).collect();
+        let mut rows = as_in_study.clone();
         // A stable sort: equals keep the study's order.
         let loss = |row: &ScoreRow| row.weighted_ratio(&columns).unwrap_or(-1.0);
         rows.sort_by(|one, other| loss(other).total_cmp(&loss(one)));
         let advice = Advice::of(&columns, &rows);
+        if advice == Advice::TooFewTrials {
+            // The first row would be taken for the best.
+            rows = as_in_study;
+        }
         Self { columns, rows, advice }
     }
 }

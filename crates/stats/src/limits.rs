@@ -15,6 +15,9 @@ const BUSY_PERCENT_MIN: f64 = 90.0;
 /// Filesystems read less for their own metadata.
 pub const PARITY_READ_MIN: f64 = 0.05;
 
+/// Files of at least this size are streams.
+const LARGE_FILE_BYTES: u64 = 1 << 20;
+
 /// A test of a workload, and what limited it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Limited {
@@ -108,7 +111,9 @@ fn partial_stripes(cell: &Cell, test: &TestId, figures: &Figures) -> Option<(Lim
     let job = cell.workload.work.only_writes(test)?;
     let io = &job.io;
     let is_streamed = io.pattern == IoPattern::Write && !io.direct && io.sync == SyncMode::None;
-    if !is_streamed || !cell.stack.array.has_parity() {
+    // Smaller files are partial stripes by nature.
+    let is_small = matches!(&cell.workload.work, Work::Tree(tree) if tree.size.median_bytes < LARGE_FILE_BYTES);
+    if !is_streamed || is_small || !cell.stack.array.has_parity() {
         return None;
     }
     let written = mean(figures, Metric::Throughput)? * mean(figures, Metric::Duration)?;

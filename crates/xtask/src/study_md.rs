@@ -217,7 +217,7 @@ A processor that is busy for 90 % of a test (with a processor model: all cores, 
 host: the threads that generate the load) excludes no figure, because a study may intend that; the report, `raidlab show` and
 its `warnings` in JSON list these tests.
 
-Likewise buffered sequential writes to an array with parity during which the disks read 5 % or more of the written bytes: md
+Likewise buffered sequential writes (of files of 1 MiB or more) to an array with parity during which the disks read 5 % or more of the written bytes: md
 wrote partial stripes and read their rest to compute parity. A larger `stripe_cache` or a smaller `chunk` may avoid this.
 
 `raidlab plan`, `raidlab run` and the report warn about workloads that fit in memory, in the write caches of the drives, or in a

@@ -82,7 +82,11 @@ fn text(plan: &Plan) -> String {
             cells * most
         )
     };
-    let _ = writeln!(text, "\n{trials}");
+    let _ = write!(text, "\n{trials}");
+    if most < stats::TRIALS_MIN {
+        let _ = write!(text, "; to rank stacks takes {} of each", stats::TRIALS_MIN);
+    }
+    text.push('\n');
     text
 }
 

@@ -40,11 +40,13 @@ pub enum RateUnit {
 }
 
 impl RateUnit {
-    /// The name of a metric's unit, and the factor of its values.
+    /// The name of a metric's unit, with the percentile of a latency, and the factor of its values.
     pub(crate) const fn of(self, metric: Metric) -> (&'static str, f64) {
-        match (self, metric.unit()) {
-            (Self::MB, Unit::MebibytesPerSecond) => ("MB/s", 1.048_576),
-            (Self::MiB | Self::MB, unit) => (unit.name(), 1.0),
+        match (self, metric.unit(), metric) {
+            (Self::MB, Unit::MebibytesPerSecond, _) => ("MB/s", 1.048_576),
+            (_, _, Metric::LatencyP99) => ("p99 ms", 1.0),
+            (_, _, Metric::LatencyP999) => ("p99.9 ms", 1.0),
+            (Self::MiB | Self::MB, unit, _) => (unit.name(), 1.0),
         }
     }
 }
