@@ -38,7 +38,7 @@ pub enum Limit {
     /// On a host, all threads of the load generator were busy.
     LoadGenerator,
     /// Buffered sequential writes reached an array with parity as partial stripes, whose rest was read from the disks.
-    PartialStripes,
+    PartialStripes { of_md: bool },
 }
 
 /// Tests that were limited, in the plan's order.
@@ -108,17 +108,22 @@ fn mean(figures: &Figures, wanted: Metric) -> Option<f64> {
 }
 
 fn partial_stripes(cell: &Cell, test: &TestId, figures: &Figures) -> Option<(Limit, f64)> {
+    let array = &cell.stack.array;
+    if !array.has_parity() {
+        return None;
+    }
+    let written = mean(figures, Metric::Throughput)? * mean(figures, Metric::Duration)?;
+    let read = mean(figures, Metric::DeviceRead)?;
+    if written <= 0.0 || read < PARITY_READ_MIN * written {
+        return None;
+    }
     let job = cell.workload.work.only_writes(test)?;
     let io = &job.io;
     let is_streamed = io.pattern == IoPattern::Write && !io.direct && io.sync == SyncMode::None;
     // Smaller files are partial stripes by nature.
     let is_small = matches!(&cell.workload.work, Work::Tree(tree) if tree.size.median_bytes < LARGE_FILE_BYTES);
-    if !is_streamed || is_small || !cell.stack.array.has_parity() {
-        return None;
-    }
-    let written = mean(figures, Metric::Throughput)? * mean(figures, Metric::Duration)?;
-    let read = mean(figures, Metric::DeviceRead)?;
-    (read >= PARITY_READ_MIN * written && written > 0.0).then(|| (Limit::PartialStripes, 100.0 * read / written))
+    let of_md = array.level.is_md();
+    (is_streamed && !is_small).then(|| (Limit::PartialStripes { of_md }, 100.0 * read / written))
 }
 
 fn busy(cell: &Cell, figures: &Figures) -> Option<(Limit, f64)> {
@@ -216,7 +221,7 @@ mod tests {
             limits(plan, &[of("raid5"), of("raid10")].concat())
         };
         let found = with(&plan, 39.0);
-        assert_eq!((found.len(), found[0].by), (1, Limit::PartialStripes));
+        assert_eq!((found.len(), found[0].by), (1, Limit::PartialStripes { of_md: true }));
         assert_eq!(found[0].stacks, [("raid5".to_owned(), 100.0 * 39.0 / 256.0)]);
         assert_eq!(with(&plan, 2.0), []);
         let Work::Io(io) = &mut plan.cells[0].workload.work else {

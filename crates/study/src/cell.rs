@@ -79,24 +79,25 @@ impl CellId {
 /// The hash of all parts of a cell but its work, which many cells of a plan share.
 #[derive(Default)]
 pub(crate) struct Shared {
-    last: Option<(MachineSpec, StackSpec, Sha256)>,
+    last: Option<(Vec<Act>, MachineSpec, StackSpec, Sha256)>,
 }
 
 impl Shared {
-    /// Identity of a cell; quick if it has the machine and the stack of the cell before and nothing else but its work.
+    /// Identity of a cell; quick if it has the acts, the machine and the stack of the cell before.
     pub(crate) fn id(&mut self, cell: &Cell) -> CellId {
-        if !cell.acts.is_empty() || cell.replicate > 0 || cell.machine.kind == MachineKind::Foreign {
+        // What else is hashed differs from cell to cell.
+        if cell.replicate > 0 || cell.machine.kind == MachineKind::Foreign {
             return CellId::of(cell);
         }
-        let is_same = |(machine, stack, _): &(MachineSpec, StackSpec, Sha256)| {
-            *machine == cell.machine && *stack == cell.stack
+        let known = self.last.take().filter(|(acts, machine, stack, _)| {
+            *acts == cell.acts && *machine == cell.machine && *stack == cell.stack
+        });
+        let new = || {
+            let hash = setting(cell, Some(&cell.machine));
+            (cell.acts.clone(), cell.machine.clone(), cell.stack.clone(), hash)
         };
-        if let Some((_, _, setting)) = self.last.as_ref().filter(|last| is_same(last)) {
-            return hashed(cell, setting.clone());
-        }
-        let setting = setting(cell, Some(&cell.machine));
-        self.last = Some((cell.machine.clone(), cell.stack.clone(), setting.clone()));
-        hashed(cell, setting)
+        let (.., hash) = self.last.insert(known.unwrap_or_else(new));
+        hashed(cell, hash.clone())
     }
 }
 

@@ -84,7 +84,7 @@ fn text(plan: &Plan) -> String {
     };
     let _ = write!(text, "\n{trials}");
     if most < stats::TRIALS_MIN {
-        let _ = write!(text, "; to rank stacks takes {} of each", stats::TRIALS_MIN);
+        let _ = write!(text, "; ranking stacks takes at least {} of each", stats::TRIALS_MIN);
     }
     text.push('\n');
     text

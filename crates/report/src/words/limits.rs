@@ -9,10 +9,10 @@ const NAMED_MAX: usize = 3;
 /// One sentence for each test of a workload and each limit.
 pub fn limits(input: &Input) -> Vec<String> {
     let all = stats::limits(&input.plan, &input.samples);
-    all.iter().map(|limited| sentence(input, limited)).collect()
+    all.iter().map(sentence).collect()
 }
 
-fn sentence(input: &Input, limited: &Limited) -> String {
+fn sentence(limited: &Limited) -> String {
     let stacks = |unit: &str| {
         let named = limited.stacks.iter().take(NAMED_MAX);
         let mut stacks: Vec<String> = named
@@ -35,8 +35,9 @@ fn sentence(input: &Input, limited: &Limited) -> String {
             "the threads that generate the load were busy",
             "more jobs, or larger blocks, would",
         ),
-        Limit::PartialStripes => {
-            let help = match has_md(input, limited) {
+        Limit::PartialStripes { of_md } => {
+            // md gathers stripes in a cache that the study can set.
+            let help = match of_md {
                 true => "; a larger `stripe_cache` or a smaller `chunk` may be faster: make each an axis",
                 false => "",
             };
@@ -47,11 +48,4 @@ fn sentence(input: &Input, limited: &Limited) -> String {
         }
     };
     format!("`{}`, {}: {what}", limited.workload, limited.test)
-}
-
-/// Whether md has one of the arrays: it gathers stripes in a cache that the study can set.
-fn has_md(input: &Input, limited: &Limited) -> bool {
-    let labels = || limited.stacks.iter().map(|(stack, _)| stack);
-    let mut cells = input.plan.cells.iter();
-    cells.any(|cell| cell.stack.array.level.is_md() && labels().any(|label| *label == cell.stack_label))
 }
