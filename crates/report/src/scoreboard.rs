@@ -9,9 +9,10 @@ pub use choice::{Advice, Choice};
 pub use verdict::verdict;
 
 use crate::input::Input;
+use crate::words::figure::number_of;
 use crate::words::power_cut::{self, PowerCuts};
 use crate::words::warnings::Warnings;
-use stats::{Effect, Interval, Measure, Results, WorkloadResults};
+use stats::{Effect, Interval, Measure, Results, TestResults, WorkloadResults};
 use study::metric::{Better, Metric};
 use study::plan::Cell;
 use study::stack::{DATA, MachineKind};
@@ -33,7 +34,7 @@ pub struct Scoreboard {
     pub advice: Advice,
 }
 
-/// A test; or all tests of a workload, if there are many.
+/// A test; or all tests of a workload, if there are many, but for its rebuilds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Column {
     pub workload: String,
@@ -71,6 +72,8 @@ pub struct ScoreRow {
     /// Each of its ratios that count has an interval.
     is_ranked: bool,
     pub layout: Layout,
+    /// Durations of its rebuilds, the shortest and the longest: `9.39 to 85.1 h`. Empty without one.
+    pub rebuild: String,
     /// What a power cut takes, in words; empty if the study does not know.
     pub power_cut: String,
     /// Something was lost in a power cut.
@@ -103,6 +106,8 @@ pub struct Layout {
     pub usable: Option<f64>,
     /// Disks that can always fail without loss of data.
     pub survives: Option<u32>,
+    /// md resyncs the whole array after a crash ([`study::stack::ArraySpec::resyncs_after_a_crash`]).
+    pub resyncs: bool,
 }
 
 /// A stack in a column.
@@ -144,7 +149,9 @@ impl Scoreboard {
         let is_measured = |place: usize| tests.iter().any(|test| test.measure.rows[place].cell.is_some());
         let row = |(place, stack): (usize, &str)| {
             let scores = groups.iter().map(|(_, group)| smallest(input, group, place));
-            row(input, &cuts, stack, &columns, scores.collect())
+            let mut row = row(input, &cuts, stack, &columns, scores.collect());
+            row.rebuild = rebuild(results, place);
+            row
         };
         let as_in_study: Vec<ScoreRow> = labels.filter(|(place, _)| is_measured(*place)).map(row).collect();
         let mut rows = as_in_study.clone();
@@ -175,6 +182,12 @@ struct Test<'a> {
     name: &'a str,
     measure: &'a Measure,
     scores: Vec<Score>,
+}
+
+impl Test<'_> {
+    fn is_rebuild(&self) -> bool {
+        is_rebuild(self.measure.metric)
+    }
 }
 
 fn tests<'a>(input: &'a Input, results: &'a Results) -> Vec<Test<'a>> {
@@ -254,7 +267,10 @@ fn groups<'a, 'b>(tests: &'b [Test<'a>]) -> Vec<(&'a str, Vec<&'b Test<'a>>)> {
     }
     let mut groups: Vec<(&str, Vec<&Test<'_>>)> = Vec::new();
     for test in tests {
-        match groups.iter_mut().find(|(base, _)| *base == test.base) {
+        // The duration of a rebuild is another question than what programs notice of it.
+        let belongs =
+            |group: &[&Test<'_>]| group[0].base == test.base && group[0].is_rebuild() == test.is_rebuild();
+        match groups.iter_mut().find(|(_, group)| belongs(group)) {
             Some((_, group)) => group.push(test),
             None => groups.push((test.base, vec![test])),
         }
@@ -265,6 +281,7 @@ fn groups<'a, 'b>(tests: &'b [Test<'a>]) -> Vec<(&'a str, Vec<&'b Test<'a>>)> {
 fn column(input: &Input, name: &str, group: &[&Test<'_>], warnings: &Warnings) -> Column {
     let test = match group {
         [only] => only.name.to_owned(),
+        [first, ..] if first.is_rebuild() => "rebuild".to_owned(),
         _ => String::new(),
     };
     Column {
@@ -322,10 +339,36 @@ fn row(input: &Input, cuts: &[PowerCuts], stack: &str, columns: &[Column], score
         worst,
         is_ranked,
         layout: cell.map(layout).unwrap_or_default(),
+        rebuild: String::new(),
         power_cut: shown.map(|row| row.verdict.clone()).unwrap_or_default(),
         is_unsafe: of_stack().any(|row| row.is_bad),
         is_imported: cell.is_some_and(|cell| cell.machine.kind == MachineKind::Foreign),
     }
+}
+
+/// The shortest and the longest rebuild of a stack over all workloads, by their medians.
+fn rebuild(results: &Results, place: usize) -> String {
+    let tests = results.workloads.iter().flat_map(|workload| &workload.tests);
+    let rebuilds = tests
+        .map(TestResults::headline)
+        .filter(|measure| is_rebuild(measure.metric));
+    let figures = rebuilds.filter_map(|measure| {
+        let median = measure.rows[place].summary.as_ref()?.median;
+        Some((median, measure.metric.unit().name()))
+    });
+    let figures: Vec<(f64, &str)> = figures.collect();
+    let by_median = |one: &&(f64, &str), other: &&(f64, &str)| one.0.total_cmp(&other.0);
+    let ends = figures.iter().min_by(by_median).zip(figures.iter().max_by(by_median));
+    ends.map_or_else(String::new, |((shortest, unit), (longest, _))| {
+        match shortest == longest {
+            true => format!("{} {unit}", number_of(*shortest)),
+            false => format!("{} to {} {unit}", number_of(*shortest), number_of(*longest)),
+        }
+    })
+}
+
+const fn is_rebuild(metric: Metric) -> bool {
+    matches!(metric, Metric::TimeToRebuild | Metric::TimeToRebuildDisk)
 }
 
 fn layout(cell: &Cell) -> Layout {
@@ -338,5 +381,6 @@ fn layout(cell: &Cell) -> Layout {
         disks,
         usable: cell.stack.usable_disks(disks),
         survives: (!is_nested).then(|| cell.stack.may_be_missing(disks)),
+        resyncs: cell.stack.array.resyncs_after_a_crash(),
     }
 }

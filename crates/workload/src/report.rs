@@ -60,13 +60,12 @@ impl Reporter<'_> {
         self.sample(metric, duration.as_secs_f64());
     }
 
-    /// [`PERCENTILES`]; none without requests.
+    /// Those of [`PERCENTILES`] that there are enough requests for.
     pub(crate) fn percentiles(&mut self, histogram: &LatencyHistogram) {
-        if histogram.is_empty() {
-            return;
-        }
         for (metric, quantile) in PERCENTILES {
-            self.sample(metric, histogram.value_at_quantile(quantile) as f64 / 1e6);
+            if has_percentile(histogram.len(), quantile) {
+                self.sample(metric, histogram.value_at_quantile(quantile) as f64 / 1e6);
+            }
         }
     }
 
@@ -229,9 +228,25 @@ fn cache_hits(asked: Asked, moved: DeviceCounters) -> (bool, String) {
     (passed, detail)
 }
 
+/// Whether at least one of the requests is beyond the quantile. With fewer than 100, p99 would be the slowest of them.
+fn has_percentile(requests: u64, quantile: f64) -> bool {
+    requests as f64 * (1.0 - quantile) >= 1.0
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The p99 of seven reads was their largest, and decided a recommendation.
+    #[test]
+    fn issue_39_a4_a_percentile_takes_enough_requests() {
+        let of = |requests| PERCENTILES.map(|(_, quantile)| has_percentile(requests, quantile));
+        assert_eq!(of(0), [false, false, false]);
+        assert_eq!(of(7), [true, false, false]);
+        assert_eq!(of(99), [true, false, false]);
+        assert_eq!(of(100), [true, true, false]);
+        assert_eq!(of(1000), [true, true, true]);
+    }
 
     fn moved(reads: u64, reads_merged: u64, bytes: u64) -> DeviceCounters {
         DeviceCounters {

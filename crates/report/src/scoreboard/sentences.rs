@@ -85,10 +85,11 @@ fn build(board: &Scoreboard, choice: &Choice, rates: RateUnit) -> String {
     match rows.as_slice() {
         [] => String::new(),
         [only] => format!(
-            "{} {}{}",
+            "{} {}{}{}",
             only.stack,
             leads(board, only, rates),
-            protection(board, only, choice)
+            protection(board, only, choice),
+            resync(board, only)
         ),
         several if several.len() <= NAMED_MAX => {
             let names: Vec<&str> = several.iter().map(|row| row.stack.as_str()).collect();
@@ -207,6 +208,15 @@ fn protection(board: &Scoreboard, row: &ScoreRow, choice: &Choice) -> String {
     }
 }
 
+/// What the leading stack pays for having no bitmap where others have one.
+fn resync(board: &Scoreboard, row: &ScoreRow) -> &'static str {
+    let does_not = |other: &ScoreRow| other.layout.survives != Some(0) && !other.layout.resyncs;
+    match row.layout.resyncs && board.rows.iter().any(does_not) {
+        true => " It has no bitmap: after a crash md resyncs the whole array.",
+        false => "",
+    }
+}
+
 /// The rows to choose from, each with what it gives and what it takes.
 pub(crate) fn choices(board: &Scoreboard, rates: RateUnit) -> Vec<String> {
     let Some(choice) = board.advice.choice() else {
@@ -237,7 +247,9 @@ fn choice_words(board: &Scoreboard, row: &ScoreRow, rates: RateUnit) -> String {
         )
     });
     let layout = Some(layout(row)).filter(|_| !is_layout_shared(board));
-    let parts = [worst, layout, Some(row.power_cut.clone())];
+    let rebuild = Some(&row.rebuild).filter(|rebuild| !rebuild.is_empty());
+    let rebuild = rebuild.map(|rebuild| format!("rebuild {rebuild}"));
+    let parts = [worst, layout, rebuild, Some(row.power_cut.clone())];
     let parts: Vec<String> = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
     format!("{}: {}", row.stack, parts.join("; "))
 }
@@ -254,7 +266,9 @@ fn layout(row: &ScoreRow) -> String {
         0 => "survives no failed disk".to_owned(),
         disks => format!("survives {}", count(disks as usize, "failed disk")),
     });
-    usable.into_iter().chain(survives).collect::<Vec<_>>().join(", ")
+    let resyncs = row.layout.resyncs.then(|| "full resync after a crash".to_owned());
+    let parts = usable.into_iter().chain(survives).chain(resyncs);
+    parts.collect::<Vec<String>>().join(", ")
 }
 
 /// `3 of 4`.
@@ -267,7 +281,7 @@ fn usable(row: &ScoreRow) -> Option<String> {
 /// A heading, and its words for each row.
 type Facts = (&'static str, Vec<String>);
 
-fn facts(board: &Scoreboard) -> [Facts; 3] {
+fn facts(board: &Scoreboard) -> [Facts; 5] {
     let each = |words: fn(&ScoreRow) -> String| board.rows.iter().map(words).collect();
     [
         (
@@ -280,6 +294,21 @@ fn facts(board: &Scoreboard) -> [Facts; 3] {
                 row.layout
                     .survives
                     .map_or_else(|| "–".to_owned(), |disks| disks.to_string())
+            }),
+        ),
+        (
+            "full resync after crash",
+            each(|row| match (row.layout.survives, row.layout.resyncs) {
+                (None | Some(0), _) => "–".to_owned(),
+                (_, true) => "yes".to_owned(),
+                (_, false) => "no".to_owned(),
+            }),
+        ),
+        (
+            "rebuild",
+            each(|row| match row.rebuild.is_empty() {
+                true => "–".to_owned(),
+                false => row.rebuild.clone(),
             }),
         ),
         (

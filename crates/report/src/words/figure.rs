@@ -44,6 +44,7 @@ impl RateUnit {
     pub(crate) const fn of(self, metric: Metric) -> (&'static str, f64) {
         match (self, metric.unit(), metric) {
             (Self::MB, Unit::MebibytesPerSecond, _) => ("MB/s", 1.048_576),
+            (_, _, Metric::LatencyP50) => ("p50 ms", 1.0),
             (_, _, Metric::LatencyP99) => ("p99 ms", 1.0),
             (_, _, Metric::LatencyP999) => ("p99.9 ms", 1.0),
             (Self::MiB | Self::MB, unit, _) => (unit.name(), 1.0),

@@ -216,4 +216,12 @@ fn a_job_with_a_rate_leads_with_its_latency() {
     ];
     let results = judge(&plan, &samples);
     assert_eq!(results.workloads[0].tests[0].headline().metric, Metric::LatencyP99);
+    // Fewer than 100 requests of ext4.
+    let samples = [
+        sample("xfs", Metric::LatencyP50, 8.0),
+        sample("xfs", Metric::LatencyP99, 12.0),
+        sample("ext4", Metric::LatencyP50, 9.0),
+    ];
+    let results = judge(&plan, &samples);
+    assert_eq!(results.workloads[0].tests[0].headline().metric, Metric::LatencyP50);
 }

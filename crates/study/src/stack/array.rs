@@ -1,6 +1,6 @@
 //! Arrays: one device from several disks, by md, LVM, or none.
 
-use super::{Level, Members};
+use super::{Level, Manager, Members};
 use serde::{Deserialize, Serialize};
 
 /// The array over the disks of group `data`.
@@ -69,6 +69,13 @@ impl ArraySpec {
     pub const MDADM_CHUNK_BYTES: u64 = 512 << 10;
     /// The kernel's default `stripe_cache_size`, pages per member.
     pub const STRIPE_CACHE_PAGES: u32 = 256;
+
+    /// Whether md resyncs the whole array after a crash, because nothing says where copies or parity may differ.
+    pub fn resyncs_after_a_crash(&self) -> bool {
+        let level = self.level.facts();
+        let has_record = self.bitmap != Bitmap::None || self.write_journal || self.ppl;
+        level.manager == Manager::Md && level.is_redundant && !has_record
+    }
 
     /// Minimum number of bytes written to `disks` members for `bytes` of data: each copy of a mirror, and the
     /// parity of full stripes. Partial stripe writes cost more.

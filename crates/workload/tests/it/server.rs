@@ -66,7 +66,7 @@ fn issue_12_10_each_operation_ends_with_its_own_calls() {
         let duration = host.sample(name, "duration").expect("duration");
         let done = rate.expect("a rate") * duration;
         assert!((done - operations as f64).abs() < 1e-6, "{name}: {done}");
-        assert!(host.sample(name, "latency_p99").expect("latency") > 0.0);
+        assert!(host.sample(name, "latency_p50").expect("latency") > 0.0);
     }
 }
 
