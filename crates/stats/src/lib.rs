@@ -29,7 +29,7 @@ pub use error_rate::{ALPHA, alpha_of_differences, alpha_per_look, looks};
 pub use interval::{Basis, Interval, TRIALS_MIN};
 pub use judge::{Measure, Results, Row, TestResults, WorkloadResults, headline, judge, judge_part};
 pub use latency::{LatencyBin, LatencyError, Percentiles, latency_bins, merge_latencies};
-pub use limits::{Limit, Limited, PARITY_READ_MIN, limits};
+pub use limits::{Limit, Limited, PARITY_READ_MIN, limits, moved};
 pub use order::{Drift, LEVEL, OrderEffect, RunPosition, drift, order_effects};
 pub use precision::{Decision, decide};
 pub use ranking::{Closeness, Ranking, rank};

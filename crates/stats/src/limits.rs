@@ -86,6 +86,7 @@ fn means(samples: &[Measurement]) -> HashMap<CellId, BTreeMap<&TestId, Figures>>
         Metric::Duration,
         Metric::Throughput,
         Metric::DeviceRead,
+        Metric::RampMoved,
     ];
     let mut all: HashMap<CellId, BTreeMap<&TestId, Figures>> = HashMap::new();
     for sample in samples.iter().filter(|sample| wanted.contains(&sample.entry.metric)) {
@@ -102,6 +103,12 @@ fn means(samples: &[Measurement]) -> HashMap<CellId, BTreeMap<&TestId, Figures>>
     all
 }
 
+/// Mebibytes that a test moved while the disks' counters ran, which is also in its ramp.
+pub fn moved(figure: impl Fn(Metric) -> Option<f64>) -> Option<f64> {
+    let ramp = figure(Metric::RampMoved).unwrap_or(0.0);
+    Some(figure(Metric::Throughput)? * figure(Metric::Duration)? + ramp)
+}
+
 fn mean(figures: &Figures, wanted: Metric) -> Option<f64> {
     let found = figures.iter().find(|(metric, ..)| *metric == wanted);
     found.map(|(_, sum, count)| sum / f64::from(*count))
@@ -112,7 +119,7 @@ fn partial_stripes(cell: &Cell, test: &TestId, figures: &Figures) -> Option<(Lim
     if !array.has_parity() {
         return None;
     }
-    let written = mean(figures, Metric::Throughput)? * mean(figures, Metric::Duration)?;
+    let written = moved(|metric| mean(figures, metric))?;
     let read = mean(figures, Metric::DeviceRead)?;
     if written <= 0.0 || read < PARITY_READ_MIN * written {
         return None;

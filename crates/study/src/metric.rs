@@ -164,6 +164,9 @@ metrics! {
     DeviceWrites = "device_writes", Requests, Neither;
     DeviceRead = "device_read", Mebibytes, Neither;
     DeviceWritten = "device_written", Mebibytes, Neither;
+    /// What the test moved in its `ramp_time`, which is in the counters of the disks and not in throughput. With fio,
+    /// which does not report it, at the rate of the time that is measured.
+    RampMoved = "ramp_moved", Mebibytes, Neither;
     /// Percentage of the test's time in which a member disk had requests, as iostat's `%util`: the mean of all
     /// members, and the maximum.
     DeviceBusy = "device_busy", Percent, Neither;

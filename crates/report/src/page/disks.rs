@@ -91,7 +91,7 @@ fn test_row(test: &str, stack: &str, modifies: bool, trials: &[(TrialKey, Values
     };
     let factor = |bytes: Metric| {
         let each = move |values: &Values| {
-            let moved = values.get(&Metric::Throughput)? * values.get(&Metric::Duration)?;
+            let moved = stats::moved(|metric| values.get(&metric).copied())?;
             (moved > 0.0).then_some(values.get(&bytes)? / moved)
         };
         of(&each)
@@ -183,6 +183,13 @@ mod tests {
                 .is_read_modify_write
         );
         assert_eq!((row.read_factor.as_str(), row.write_factor.as_str()), ("2.00", "2.00"));
+        // The disks' counters also have the ramp: as much again.
+        let mut with_ramp = trials;
+        for ((_, values), ramp_mib) in with_ramp.iter_mut().zip([4.0, 8.0]) {
+            values.insert(Metric::RampMoved, ramp_mib);
+        }
+        let ramped = test_row("randwrite", "RAID 5", true, &with_ramp).expect("a row");
+        assert_eq!(ramped.read_factor, "1.00");
         // 8 and 16 MiB in 512 requests.
         assert_eq!((row.reads.as_str(), row.read_kib.as_str()), ("512", "24.0"));
     }

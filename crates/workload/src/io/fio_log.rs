@@ -118,7 +118,10 @@ mod tests {
         add(&mut course, &every_third.collect::<String>(), 10).expect("a log");
         let (passed, detail) = course.verdict(Duration::from_secs(2)).expect("intervals");
         assert!(passed, "{detail}");
-        assert!(detail.starts_with("1.0 MiB/s in the first half of the time, 1.0"), "{detail}");
+        assert!(
+            detail.starts_with("1.0 MiB/s in the first half of the time, 1.0"),
+            "{detail}"
+        );
     }
 
     #[test]

@@ -177,6 +177,19 @@ pub(super) fn report_test(
     }
 }
 
+/// [`Metric::RampMoved`] in bytes.
+fn ramp_bytes(spec: &IoSpec, outcome: &Outcome) -> f64 {
+    let tally = &outcome.tally;
+    match spec.engine {
+        IoEngine::Native => (tally.ramp.read_bytes + tally.ramp.written_bytes) as f64,
+        IoEngine::Fio if outcome.duration.is_zero() => 0.0,
+        IoEngine::Fio => {
+            let rate = (tally.reads.bytes + tally.writes.bytes) as f64 / outcome.duration.as_secs_f64();
+            rate * Duration::from_nanos(spec.ramp_ns).as_secs_f64()
+        }
+    }
+}
+
 /// Reports the remaining figures: sync, CPU, disks.
 pub(super) fn report_around(
     spec: &IoSpec,
@@ -195,6 +208,9 @@ pub(super) fn report_around(
     }
     reporter.cpu(cpu);
     reporter.device_work(moved);
+    if spec.ramp_ns > 0 {
+        reporter.sample(Metric::RampMoved, ramp_bytes(spec, outcome) / MEBIBYTE);
+    }
     // Its directions and jobs are tests as well.
     reporter.host.judge(None);
     let clock = match spec.engine {
