@@ -81,6 +81,7 @@ pub fn comparison_json(first: &ComparedRun, second: &ComparedRun, comparison: &R
         "a": { "name": first.name, "simulated": first.is_simulated },
         "b": { "name": second.name, "simulated": second.is_simulated },
         "rows": comparison.rows.iter().map(row).collect::<Vec<_>>(),
+        "differences": comparison.differences,
         "only_in_a": comparison.only_first,
         "only_in_b": comparison.only_second,
     })

@@ -1,10 +1,13 @@
 //! Compares two runs cell by cell.
 //!
 //! Cells are paired by identity; a cell whose identity is not in the other run is paired with the cell of the same
-//! stack, workload and replicate on another machine or kernel, if there is exactly one. An imported cell is paired with the
+//! stack, workload and replicate on another machine or kernel, if there is exactly one, or else with the one that does the
+//! same work and has the same value on each axis with several values. What differs is listed. An imported cell is paired with the
 //! one of the same name, because that is all that is known of it. Values are paired by seed:
 //! if both runs worked on the same files, the effect of the files cancels. The familywise error over all
 //! differences is below 5 % (Holm).
+
+mod differences;
 
 use crate::compare::{Effect, InBlock, PooledVariance, faster, holm};
 use crate::error_rate::ALPHA;
@@ -32,6 +35,8 @@ pub struct RunComparison {
     /// Keys of the cells that only one run has.
     pub only_first: Vec<String>,
     pub only_second: Vec<String>,
+    /// What differs between the cells of pairs: `machine.ram_bytes: 536870912 in A, 1073741824 in B`.
+    pub differences: Vec<String>,
     /// Set if an imported cell has no partner.
     pub names: Option<Names>,
 }
@@ -50,7 +55,7 @@ pub struct ComparisonRow {
     /// Keys of the cell in the two runs.
     pub first_key: String,
     pub second_key: String,
-    /// Both are the same cell; otherwise machine or kernel differ.
+    /// Both are the same cell; otherwise a setting differs ([`RunComparison::differences`]).
     pub is_same_cell: bool,
     pub test: String,
     pub metric: Metric,
@@ -98,6 +103,9 @@ const EQUAL_WITHIN: f64 = 0.05;
 pub fn compare_runs(first: RunSide<'_>, second: RunSide<'_>) -> RunComparison {
     let mut pairs = pairs(first.plan, second.plan);
     pairs.extend(imported_pairs(first, second));
+    let is_alone = |cell: &Cell| !pairs.iter().any(|pair| pair.0.id == cell.id || pair.1.id == cell.id);
+    let alike = differences::alike(first.plan, second.plan, is_alone);
+    pairs.extend(alike);
     let is_paired = |id: CellId, of: fn(&(&Cell, &Cell)) -> CellId| pairs.iter().any(|pair| of(pair) == id);
     let only = |plan: &Plan, of: fn(&(&Cell, &Cell)) -> CellId| -> Vec<String> {
         let alone = plan.cells.iter().filter(|cell| !is_paired(cell.id, of));
@@ -118,6 +126,7 @@ pub fn compare_runs(first: RunSide<'_>, second: RunSide<'_>) -> RunComparison {
         rows: judged(&compared),
         only_first,
         only_second,
+        differences: differences::differences(&pairs),
         names: own.map(|(own, _)| names(own)),
     }
 }
@@ -357,6 +366,28 @@ mod tests {
         };
         assert_eq!((row.outcome, row.is_same_cell), (ComparisonOutcome::Slower, false));
         assert!(comparison.only_first.is_empty() && comparison.only_second.is_empty());
+    }
+
+    /// Two runs with another scheduler had no cell in common, although all their names were equal.
+    #[test]
+    fn issue_39_b11_cells_that_differ_in_a_setting_are_compared_and_the_setting_is_named() {
+        let one = plan(&["xfs", "ext4"]);
+        let mut other = one.clone();
+        for cell in &mut other.cells {
+            cell.stack.scheduler = Some("none".to_owned());
+        }
+        other.identify();
+        let of = |plan: &Plan| run(plan, &[("xfs", &[100.0; 3]), ("ext4", &[70.0; 3])]);
+        let (before, after) = (of(&one), of(&other));
+        let comparison = compare_runs(side(&one, &before), side(&other, &after));
+        assert_eq!(comparison.rows.len(), 2, "{comparison:?}");
+        assert_eq!(comparison.differences, ["stack.scheduler: not set in A, none in B"]);
+        // Other work is not compared.
+        for cell in &mut other.cells {
+            cell.workload.work = study::workload::Work::Io(study::workload::IoSpec::default());
+        }
+        other.identify();
+        assert_eq!(compare_runs(side(&one, &before), side(&other, &[])).rows, []);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::{TableOptions, plain_table, right};
 use crate::words::comparison::{
-    ComparedSide, cell_words, figure, interval_words, notes, outcome_words, ratio_words, summary,
+    ComparedSide, cell_words, differences, figure, interval_words, notes, outcome_words, ratio_words, summary,
 };
 use comfy_table::{Cell, Color};
 use stats::run_comparison::{ComparisonOutcome, ComparisonRow, RunComparison};
@@ -16,6 +16,11 @@ pub fn comparison(comparison: &RunComparison, [a, b]: [ComparedSide<'_>; 2], opt
     let sides = format!("A: {}{}\nB: {}{}", a.name, mark(a), b.name, mark(b));
     let mut text = vec![sides, String::new()];
     text.push(textwrap::fill(&summary(comparison), options.width.max(20)));
+    text.extend(
+        differences(comparison)
+            .iter()
+            .map(|line| textwrap::fill(line, options.width.max(20))),
+    );
     if !comparison.rows.is_empty() {
         text.extend([String::new(), table(&comparison.rows, options)]);
     }

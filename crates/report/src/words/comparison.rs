@@ -40,6 +40,26 @@ pub(crate) fn summary(comparison: &RunComparison) -> String {
     format!("{}: {}.", study::wording::count(all, "test"), words.join(", "))
 }
 
+/// What else than trials differs between the two, a line each; without pairs, why there are none.
+pub(crate) fn differences(comparison: &RunComparison) -> Vec<String> {
+    const NAMED_MAX: usize = 8;
+    if comparison.rows.is_empty() && comparison.names.is_none() {
+        return vec![
+            "Cells are compared if they do the same work, and have the same value in every setting of which one of the two has \
+             several values."
+                .to_owned(),
+        ];
+    }
+    let mut lines: Vec<String> = comparison.differences.iter().take(NAMED_MAX).cloned().collect();
+    if comparison.differences.len() > NAMED_MAX {
+        lines.push(format!(
+            "{} more settings differ",
+            comparison.differences.len() - NAMED_MAX
+        ));
+    }
+    lines
+}
+
 /// How imported results that have no partner are to be named.
 fn naming(names: &Names) -> String {
     const NAMED_MAX: usize = 6;
@@ -122,7 +142,7 @@ pub(crate) fn notes(comparison: &RunComparison) -> Vec<String> {
         );
     }
     if rows.iter().any(|row| !row.is_same_cell) {
-        notes.push("→: the same stack and work; machine or kernel differ".to_owned());
+        notes.push("→: the same work, with other settings".to_owned());
     }
     notes
 }
