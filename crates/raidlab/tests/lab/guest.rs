@@ -264,7 +264,7 @@ pub fn at_work_in(folder: &Path) -> Vec<u32> {
 
 /// They are killed, but may take a while to go.
 pub fn assert_none_at_work_in(folder: &Path) {
-    const PATIENCE: Duration = Duration::from_secs(60);
+    const PATIENCE: Duration = Duration::from_secs(300);
     let began = Instant::now();
     while !at_work_in(folder).is_empty() {
         assert!(

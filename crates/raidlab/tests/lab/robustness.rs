@@ -4,7 +4,7 @@ use crate::guest::{Guest, script, trials};
 use lab::job::GuestJob;
 use std::fs;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 use trial::{Limits, ProcessEnd};
 
 #[test]
@@ -172,17 +172,22 @@ fn a_kernel_gone_mad_is_confined_to_its_folder() {
 }
 
 /// A folder that a guest attacks.
-struct Victim(tempfile::TempDir);
+struct Victim {
+    folder: tempfile::TempDir,
+    dated: SystemTime,
+}
 
 impl Victim {
     fn new() -> Victim {
         let folder = tempfile::tempdir().expect("a folder");
-        fs::write(folder.path().join("file"), "contents").expect("a file");
-        Victim(folder)
+        let file = folder.path().join("file");
+        fs::write(&file, "contents").expect("a file");
+        let dated = modified(&file);
+        Victim { folder, dated }
     }
 
     fn path(&self) -> &Path {
-        self.0.path()
+        self.folder.path()
     }
 
     fn must_be_unharmed(&self) {
@@ -190,17 +195,13 @@ impl Victim {
         assert_eq!(entries.len(), 1, "{entries:?}");
         let file = self.path().join("file");
         assert_eq!(fs::read_to_string(&file).expect("it is there"), "contents");
-        let age = file
-            .metadata()
-            .expect("it is there")
-            .modified()
-            .expect("has a date")
-            .elapsed();
-        assert!(
-            age.is_ok_and(|age| age < Duration::from_secs(600)),
-            "its date was changed"
-        );
+        assert_eq!(modified(&file), self.dated, "its date was changed");
     }
+}
+
+fn modified(file: &Path) -> SystemTime {
+    let metadata = file.metadata().expect("it is there");
+    metadata.modified().expect("has a date")
 }
 
 /// The init needs more memory than the guest has.
