@@ -15,7 +15,7 @@ use crate::words::figure::{RateUnit, SAME, bytes, count, decimals, number, uncer
 use comfy_table::{Attribute, Cell, CellAlignment, Color, ContentLineStyle, LineStyle, Table, TableStyle};
 use stats::{Basis, Measure, Summary, TestResults, WorkloadResults};
 use study::plan::Cell as PlanCell;
-use study::stack::MachineKind;
+use study::stack::{MachineKind, MachineSpec};
 
 /// Options for drawing it.
 #[derive(Clone, Copy, Debug)]
@@ -118,7 +118,7 @@ fn subtitle(input: &Input) -> String {
     )
 }
 
-/// Disks, kernel and memory, if all cells have the same.
+/// Disks, kernel, memory and processor, if all cells have the same.
 fn shared_machine(input: &Input) -> Option<String> {
     let first = input
         .plan
@@ -127,15 +127,21 @@ fn shared_machine(input: &Input) -> Option<String> {
         .filter(|cell| cell.machine.kind == MachineKind::Lab)?;
     let is_same = |cell: &PlanCell| {
         let (machine, own) = (&cell.machine, &first.machine);
-        (&machine.disks, &machine.kernel, machine.ram_bytes) == (&own.disks, &own.kernel, own.ram_bytes)
+        let setting =
+            |machine: &MachineSpec| (machine.kernel.clone(), machine.ram_bytes, machine.processor.clone());
+        machine.disks == own.disks && setting(machine) == setting(own)
     };
     let words = || {
         let machine = &first.machine;
         format!(
-            "{}, kernel {}, {} of RAM",
+            "{}, kernel {}, {} of RAM, {}",
             words::disks(machine),
             machine.kernel,
-            bytes(machine.ram_bytes)
+            bytes(machine.ram_bytes),
+            machine.processor.as_ref().map_or_else(
+                || "processor time not modelled".to_owned(),
+                |processor| format!("processor {}", processor.model)
+            )
         )
     };
     input.plan.cells.iter().all(is_same).then(words)

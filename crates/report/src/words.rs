@@ -50,7 +50,7 @@ pub(crate) fn unverified(input: &Input) -> Vec<String> {
     let of = input.disks.iter().filter(|disk| !disk.unverified.is_empty());
     of.map(|disk| {
         format!(
-            "The model {} is partly from memory, without a document or a measurement: {}.",
+            "The model {} has estimates, without a document or a measurement: {}.",
             disk.model,
             disk.unverified.join(", ")
         )

@@ -24,13 +24,8 @@ pub(crate) fn note(input: &Input) -> Option<String> {
         .iter()
         .any(|sample| sample.entry.metric == Metric::TimeToRebuildDisk);
     let hours = match has_hours {
-        true => "; hours are for the whole disk, at the measured share of what each of its zones sustains",
+        true => "; `h` are hours for the whole disk, if each of its zones reaches the same share of its rate",
         false => "",
     };
-    (!words.is_empty()).then(|| {
-        format!(
-            "rebuild: members of {}, in `time_to_rebuild` seconds{hours}",
-            words.join(", ")
-        )
-    })
+    (!words.is_empty()).then(|| format!("rebuild: measured on members of {}{hours}", words.join(", ")))
 }
