@@ -53,7 +53,7 @@ impl BandwidthLog {
         for entry in entries {
             let path = entry.map_err(WorkloadError::at("read", folder))?.path();
             let log = fs::read_to_string(&path).map_err(WorkloadError::at("read", &path))?;
-            add(&mut course, &log, self.interval_ms as u64).map_err(|line| WorkloadError::FioOutput {
+            add(&mut course, &log).map_err(|line| WorkloadError::FioOutput {
                 what: "a line of its bandwidth log is not `ms, KiB/s, direction, …`".to_owned(),
                 printed: line.to_owned(),
             })?;
@@ -62,22 +62,19 @@ impl BandwidthLog {
     }
 }
 
-/// Adds the log of a job. A line ends the interval that began with the previous line of the same direction; fio writes
-/// none for an interval in which nothing was completed. The error is the invalid line.
-fn add<'a>(course: &mut Course, log: &'a str, interval_ms: u64) -> Result<(), &'a str> {
+/// Adds the log of a job. A line ends the interval that began with the previous line of the same direction. The
+/// error is the invalid line.
+fn add<'a>(course: &mut Course, log: &'a str) -> Result<(), &'a str> {
     // Reads, writes, trims.
     let mut begins_ms = [0_u64; 3];
     for line in log.lines() {
         let mut fields = line.split(',').map(|field| field.trim().parse::<u64>().ok());
         let mut next = || fields.next().flatten().ok_or(line);
         let (at_ms, rate, direction) = (next()?, next()?, next()?);
-        let previous_ms = begins_ms.get_mut(direction as usize).ok_or(line)?;
-        let since_ms = at_ms.saturating_sub(*previous_ms);
-        let has_gap = since_ms * 2 > interval_ms * 3;
-        let length_ms = if has_gap { interval_ms } else { since_ms };
-        let middle = Duration::from_millis(at_ms - length_ms / 2);
-        course.add(middle, rate * KIBIBYTE * length_ms / 1000);
-        *previous_ms = at_ms;
+        let begin_ms = begins_ms.get_mut(direction as usize).ok_or(line)?;
+        let middle = Duration::from_millis(u64::midpoint(*begin_ms, at_ms));
+        course.add(middle, rate * KIBIBYTE * at_ms.saturating_sub(*begin_ms) / 1000);
+        *begin_ms = at_ms;
     }
     Ok(())
 }
@@ -96,8 +93,8 @@ mod tests {
                 .collect()
         };
         let mut course = Course::new();
-        add(&mut course, &lines(0), 32).expect("a log of reads");
-        add(&mut course, &lines(1), 32).expect("a log of writes");
+        add(&mut course, &lines(0)).expect("a log of reads");
+        add(&mut course, &lines(1)).expect("a log of writes");
         let (passed, detail) = course.verdict(Duration::from_secs(2)).expect("31 intervals");
         assert!(!passed, "{detail}");
         assert!(
@@ -110,25 +107,11 @@ mod tests {
         );
     }
 
-    /// A job of 400 requests a second was counted at 1.5 times its rate, and so was not steady.
-    #[test]
-    fn issue_39_a2_intervals_without_requests_are_not_counted_at_the_rate_of_the_next() {
-        let every_third = (1..=66).map(|index| format!("{}, 3072, 0, 0, 0\n", index * 30));
-        let mut course = Course::new();
-        add(&mut course, &every_third.collect::<String>(), 10).expect("a log");
-        let (passed, detail) = course.verdict(Duration::from_secs(2)).expect("intervals");
-        assert!(passed, "{detail}");
-        assert!(
-            detail.starts_with("1.0 MiB/s in the first half of the time, 1.0"),
-            "{detail}"
-        );
-    }
-
     #[test]
     fn what_is_no_log_is_shown() {
         for line in ["", "100", "100, x, 0", "100, 5, 7, 0, 0", "-1, 5, 0, 0, 0"] {
             let log = format!("50, 5, 0, 4096, 0\n{line}\n60, 5, 0, 0, 0\n");
-            assert_eq!(add(&mut Course::new(), &log, 10), Err(line));
+            assert_eq!(add(&mut Course::new(), &log), Err(line));
         }
     }
 }
