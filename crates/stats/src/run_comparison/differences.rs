@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use study::plan::{Cell, Plan};
 
-/// Of the cells without a partner, those that do the same work and have the same value on each axis that has several values in
+/// Cells without a partner that do the same work and have the same value on each axis that has several values in
 /// one of the plans. The axes with one value each, and what is no axis, may differ.
 pub(super) fn alike<'a>(
     first: &'a Plan,
