@@ -184,12 +184,6 @@ struct Test<'a> {
     scores: Vec<Score>,
 }
 
-impl Test<'_> {
-    fn is_rebuild(&self) -> bool {
-        is_rebuild(self.measure.metric)
-    }
-}
-
 fn tests<'a>(input: &'a Input, results: &'a Results) -> Vec<Test<'a>> {
     let mut tests = Vec::new();
     for workload in &results.workloads {
@@ -268,8 +262,9 @@ fn groups<'a, 'b>(tests: &'b [Test<'a>]) -> Vec<(&'a str, Vec<&'b Test<'a>>)> {
     let mut groups: Vec<(&str, Vec<&Test<'_>>)> = Vec::new();
     for test in tests {
         // The duration of a rebuild is another question than what programs notice of it.
-        let belongs =
-            |group: &[&Test<'_>]| group[0].base == test.base && group[0].is_rebuild() == test.is_rebuild();
+        let belongs = |group: &[&Test<'_>]| {
+            group[0].base == test.base && is_rebuild(group[0].measure.metric) == is_rebuild(test.measure.metric)
+        };
         match groups.iter_mut().find(|(_, group)| belongs(group)) {
             Some((_, group)) => group.push(test),
             None => groups.push((test.base, vec![test])),
@@ -281,7 +276,7 @@ fn groups<'a, 'b>(tests: &'b [Test<'a>]) -> Vec<(&'a str, Vec<&'b Test<'a>>)> {
 fn column(input: &Input, name: &str, group: &[&Test<'_>], warnings: &Warnings) -> Column {
     let test = match group {
         [only] => only.name.to_owned(),
-        [first, ..] if first.is_rebuild() => "rebuild".to_owned(),
+        [first, ..] if is_rebuild(first.measure.metric) => "rebuild".to_owned(),
         _ => String::new(),
     };
     Column {

@@ -15,6 +15,7 @@ use crate::interval::Interval;
 use crate::interval::TRIALS_MIN;
 use crate::judge::{distinct, headline};
 use crate::summary::Summary;
+use std::collections::HashSet;
 use study::metric::{Better, Metric};
 use study::plan::{Cell, Plan};
 use study::stack::MachineKind;
@@ -103,8 +104,8 @@ const EQUAL_WITHIN: f64 = 0.05;
 pub fn compare_runs(first: RunSide<'_>, second: RunSide<'_>) -> RunComparison {
     let mut pairs = pairs(first.plan, second.plan);
     pairs.extend(imported_pairs(first, second));
-    let is_alone = |cell: &Cell| !pairs.iter().any(|pair| pair.0.id == cell.id || pair.1.id == cell.id);
-    let alike = differences::alike(first.plan, second.plan, is_alone);
+    let paired: HashSet<CellId> = pairs.iter().flat_map(|pair| [pair.0.id, pair.1.id]).collect();
+    let alike = differences::alike(first.plan, second.plan, |cell| !paired.contains(&cell.id));
     pairs.extend(alike);
     let is_paired = |id: CellId, of: fn(&(&Cell, &Cell)) -> CellId| pairs.iter().any(|pair| of(pair) == id);
     let only = |plan: &Plan, of: fn(&(&Cell, &Cell)) -> CellId| -> Vec<String> {

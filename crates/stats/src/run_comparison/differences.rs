@@ -2,7 +2,7 @@
 
 use super::is_imported;
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use study::plan::{Cell, Plan};
 
 /// Cells without a partner that do the same work and have the same value on each axis that has several values in
@@ -12,11 +12,11 @@ pub(super) fn alike<'a>(
     second: &'a Plan,
     is_alone: impl Fn(&Cell) -> bool,
 ) -> Vec<(&'a Cell, &'a Cell)> {
-    let varied: BTreeSet<&str> = varied(first).chain(varied(second)).collect();
     let alone = |plan: &'a Plan| -> Vec<&'a Cell> {
         let cells = plan.cells.iter();
         cells.filter(|cell| is_alone(cell) && !is_imported(cell)).collect()
     };
+    let varied: BTreeSet<&str> = varied(first).chain(varied(second)).collect();
     let is_alike = |cell: &Cell, other: &Cell| {
         let value = |cell: &'_ Cell, axis: &str| cell.axes.iter().find(|(name, _)| name == axis).cloned();
         cell.replicate == other.replicate
@@ -35,14 +35,9 @@ pub(super) fn alike<'a>(
 
 /// Axes with several values.
 fn varied(plan: &Plan) -> impl Iterator<Item = &str> {
+    let mut first: BTreeMap<&str, &str> = BTreeMap::new();
     let values = plan.cells.iter().flat_map(|cell| &cell.axes);
-    let is_varied = |axis: &str, value: &str| {
-        let mut all = plan.cells.iter().flat_map(|cell| &cell.axes);
-        all.any(|(name, other)| name == axis && other != value)
-    };
-    values
-        .filter(move |(axis, value)| is_varied(axis, value))
-        .map(|(axis, _)| axis.as_str())
+    values.filter_map(move |(axis, value)| (*first.entry(axis).or_insert(value) != value).then_some(axis.as_str()))
 }
 
 /// What differs between the cells of pairs, each once: `scheduler: mq-deadline in A, none in B`.
