@@ -144,18 +144,36 @@ struct OnStack<'a> {
     job: IoJob<'a>,
     /// Bytes that the stack can hold, if the size of its disks is known.
     room_bytes: Option<u64>,
+    /// The same if its array took the whole disks.
+    whole_room_bytes: Option<u64>,
 }
 
 /// Common to all kinds of workloads.
 fn of_jobs(cell: &Cell, disks: Option<&Disks>) -> Vec<(Kind, String)> {
-    let room_bytes = disks.and_then(|disks| study_file::room_bytes(cell, Some(disks.model.sectors * SECTOR_BYTES)));
+    let room = |cell: &Cell| {
+        disks.and_then(|disks| study_file::room_bytes(cell, Some(disks.model.sectors * SECTOR_BYTES)))
+    };
+    let room_bytes = room(cell);
+    let whole_room_bytes = match cell.stack.array.member_size_bytes {
+        None => room_bytes,
+        Some(_) => {
+            let mut whole = cell.clone();
+            whole.stack.array.member_size_bytes = None;
+            room(&whole)
+        }
+    };
     let mut all = Vec::new();
     for job in cell.workload.work.spec().jobs() {
         let subject = match &cell.workload.work {
             Work::Io(_) => format!("`{}`", cell.workload.name),
             _ => format!("`{}` [{}]", cell.workload.name, job.test),
         };
-        let on_stack = OnStack { cell, job, room_bytes };
+        let on_stack = OnStack {
+            cell,
+            job,
+            room_bytes,
+            whole_room_bytes,
+        };
         let sentences = [
             (Kind::InMemory, on_stack.in_memory()),
             (Kind::DepthWithoutEffect, on_stack.depth_without_effect()),
@@ -282,18 +300,25 @@ impl OnStack<'_> {
         if !io.pattern.is_random() || !disks.has_heads() {
             return None;
         }
-        let (span, working) = (self.room_bytes?, self.working_bytes());
+        let (span, working) = (self.whole_room_bytes?, self.working_bytes());
         let least = (span / 100 * SPAN_PERCENT_MIN / u64::from(io.jobs.max(1))).next_power_of_two();
         let size = study_file::format_size(least);
         let larger = match self.job.grows_by {
             "files" | "records" => format!("use more `{}`", self.job.grows_by),
             key => format!("write {} or more", self.setting(key, &size)),
         };
+        let larger = match self.has_room_beyond(least.saturating_mul(u64::from(io.jobs.max(1)))) {
+            true => larger,
+            false => format!("leave `size` out of `array`, and {larger}"),
+        };
         (working < span / 100 * SPAN_PERCENT_MIN).then(|| {
             format!(
-                "seeks within {}, {:.2} % of the {} of {}: seeks are much shorter than on a disk in use; {larger}",
+                "seeks within {}, {} of the {} of {}: seeks are much shorter than on a disk in use; {larger}",
                 describe_size(working),
-                working as f64 / span as f64 * 100.0,
+                match working as f64 / span as f64 * 100.0 {
+                    ..0.01 => "less than 0.01 %".to_owned(),
+                    percent => format!("{percent:.2} %"),
+                },
                 describe_size(span),
                 plural(disks.count),
             )
@@ -475,7 +500,8 @@ mod tests {
         let small = "level = 5, size = \"1G\", bitmap = \"none\"";
         let said = random(small, "direct = true");
         assert!(
-            said.contains("0.52 % of the 3 GiB") && said.contains("`size = \"32M\"`"),
+            said.contains("less than 0.01 % of the 1.4 TiB")
+                && said.contains("leave `size` out of `array`, and write `size = \"16G\"` or more"),
             "{said}"
         );
         // 192 MiB are less than the 256 MiB of RAM.

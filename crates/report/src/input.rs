@@ -91,6 +91,12 @@ impl Input {
         stats::judge_part(&self.plan, &self.samples, all_stacks)
     }
 
+    /// Whether imported results are shown with a run of another origin.
+    pub(crate) fn has_imported(&self) -> bool {
+        let mut cells = self.plan.cells.iter();
+        self.run.machine != MachineKind::Foreign && cells.any(|cell| cell.machine.kind == MachineKind::Foreign)
+    }
+
     /// What is not shown, and how to see it; empty if everything is shown.
     pub fn part_words(&self) -> String {
         let Some(part) = &self.part else { return String::new() };

@@ -19,4 +19,6 @@ pub use input::{DiskInfo, Input, RunInfo, ShownPart, TrialInfo, TrialState};
 pub use page::{Curve, Distribution, Plot, comparison_html, distributions, html, plots};
 pub use scoreboard::{Advice, Choice, Column, Layout, Score, ScoreRow, Scoreboard, verdict};
 pub use table::{TableOptions, comparison, table};
-pub use words::{ClaimWords, ComparedSide, RateUnit, Warnings, claim_words, clock, count, limits, order_of, time};
+pub use words::{
+    ClaimWords, ComparedSide, IMPORTED, RateUnit, Warnings, claim_words, clock, count, limits, order_of, time,
+};

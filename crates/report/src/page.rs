@@ -103,6 +103,8 @@ struct Head {
     title: String,
     description: String,
     is_simulated: bool,
+    /// Imported results are shown with the run.
+    has_imported: bool,
     machine: &'static str,
     /// The cost of CPU time in the lab.
     processor: String,
@@ -164,6 +166,7 @@ impl Head {
             title: input.plan.title.clone(),
             description: input.plan.description.clone(),
             is_simulated: input.is_simulated(),
+            has_imported: input.has_imported(),
             machine: words::machine(input.run.machine, &input.plan),
             processor: words::processor(&input.plan),
             doubts: words::control::warning(input)

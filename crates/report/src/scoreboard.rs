@@ -138,7 +138,8 @@ impl Scoreboard {
     pub(crate) fn new(input: &Input, results: &Results, warnings: &Warnings) -> Self {
         let cuts = power_cut::power_cuts(input, results);
         let ranked = power_cut::others(results);
-        let tests = tests(input, &ranked);
+        let own = own_stacks(input);
+        let tests = tests(input, &ranked, &own);
         if tests.is_empty() {
             return Self::default();
         }
@@ -146,7 +147,8 @@ impl Scoreboard {
         let columns = groups.iter().map(|(name, group)| column(input, name, group, warnings));
         let columns: Vec<Column> = columns.collect();
         let labels = input.plan.stack_labels().into_iter().enumerate();
-        let is_measured = |place: usize| tests.iter().any(|test| test.measure.rows[place].cell.is_some());
+        let is_measured =
+            |place: usize| own[place] && tests.iter().any(|test| test.measure.rows[place].cell.is_some());
         let row = |(place, stack): (usize, &str)| {
             let scores = groups.iter().map(|(_, group)| smallest(input, group, place));
             let mut row = row(input, &cuts, stack, &columns, scores.collect());
@@ -184,21 +186,31 @@ struct Test<'a> {
     scores: Vec<Score>,
 }
 
-fn tests<'a>(input: &'a Input, results: &'a Results) -> Vec<Test<'a>> {
+/// Of each stack whether it counts: imported results that are shown with a run are of other disks.
+fn own_stacks(input: &Input) -> Vec<bool> {
+    let is_own = |stack: &&str| {
+        let mut cells = input.plan.cells.iter().filter(|cell| cell.stack_label == **stack);
+        input.run.machine == MachineKind::Foreign || cells.any(|cell| cell.machine.kind != MachineKind::Foreign)
+    };
+    input.plan.stack_labels().iter().map(is_own).collect()
+}
+
+fn tests<'a>(input: &'a Input, results: &'a Results, own: &[bool]) -> Vec<Test<'a>> {
     let mut tests = Vec::new();
     for workload in &results.workloads {
         let cell = input.plan.cells.iter().find(|cell| cell.workload.name == workload.name);
         let Some(cell) = cell else { continue };
         for test in &workload.tests {
             let measure = test.headline();
-            let figures = measure.rows.iter().filter(|row| row.summary.is_some()).count();
+            let rows = measure.rows.iter().zip(own);
+            let figures = rows.filter(|(row, own)| **own && row.summary.is_some()).count();
             if figures > 1 && !is_part(cell, &test.name) && measure.metric.better() != Better::Neither {
                 tests.push(Test {
                     workload,
                     base: cell.workload_entry(),
                     name: &test.name,
                     measure,
-                    scores: scores(&test.name, measure),
+                    scores: scores(&test.name, measure, own),
                 });
             }
         }
@@ -214,8 +226,9 @@ fn is_part(cell: &Cell, test: &str) -> bool {
     }
 }
 
-fn scores(test: &str, measure: &Measure) -> Vec<Score> {
-    let medians = || measure.rows.iter().filter_map(|row| Some(row.summary.as_ref()?.median));
+fn scores(test: &str, measure: &Measure, own: &[bool]) -> Vec<Score> {
+    let own_rows = || measure.rows.iter().zip(own).filter(|(_, own)| **own);
+    let medians = || own_rows().filter_map(|(row, _)| Some(row.summary.as_ref()?.median));
     let is_higher = measure.metric.better() == Better::Higher;
     let first = measure.ranking.tiers.first().and_then(|tier| tier.first());
     let best = match first.and_then(|&place| measure.rows[place].summary.as_ref()) {

@@ -110,9 +110,13 @@ fn subtitle(input: &Input) -> String {
     } else {
         format!(" · only {}", words::axes(&input.run.only))
     };
+    let imported = match input.has_imported() {
+        true => " · with imported results, which were measured elsewhere",
+        false => "",
+    };
     let shared = shared_machine(input).map_or_else(String::new, |words| format!(" · {words}"));
     format!(
-        "{machine}{shared} · {} · seed {}{part}",
+        "{machine}{shared} · {} · seed {}{part}{imported}",
         count(done, "trial"),
         input.run.seed
     )
@@ -120,11 +124,14 @@ fn subtitle(input: &Input) -> String {
 
 /// Disks, kernel, memory and processor, if all cells have the same.
 fn shared_machine(input: &Input) -> Option<String> {
-    let first = input
-        .plan
-        .cells
-        .first()
-        .filter(|cell| cell.machine.kind == MachineKind::Lab)?;
+    let own = || {
+        input
+            .plan
+            .cells
+            .iter()
+            .filter(|cell| cell.machine.kind != MachineKind::Foreign)
+    };
+    let first = own().next().filter(|cell| cell.machine.kind == MachineKind::Lab)?;
     let is_same = |cell: &PlanCell| {
         let (machine, own) = (&cell.machine, &first.machine);
         let setting =
@@ -144,7 +151,7 @@ fn shared_machine(input: &Input) -> Option<String> {
             )
         )
     };
-    input.plan.cells.iter().all(is_same).then(words)
+    own().all(is_same).then(words)
 }
 
 /// As many tables, one below the other, as the width requires.

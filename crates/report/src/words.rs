@@ -10,6 +10,7 @@ pub(crate) mod custom_table;
 pub(crate) mod device_time;
 pub(crate) mod figure;
 pub(crate) mod guards;
+pub(crate) mod imported;
 mod limits;
 pub(crate) mod power_cut;
 pub(crate) mod rebuild;
@@ -20,6 +21,7 @@ pub use claims::{ClaimWords, claim_words};
 pub use clock::clock;
 pub use comparison::ComparedSide;
 pub use figure::{RateUnit, count, time};
+pub use imported::IMPORTED;
 pub use limits::limits;
 pub(crate) use stack::{array, disks, filesystem, tuning};
 pub use warnings::{Warnings, order_of};
@@ -60,7 +62,11 @@ pub(crate) fn unverified(input: &Input) -> Vec<String> {
 
 /// The cost of CPU time in the guests of a plan, as a sentence.
 pub(crate) fn processor(plan: &Plan) -> String {
-    let mut processors = plan.cells.iter().map(|cell| cell.machine.processor.as_ref());
+    let own = plan
+        .cells
+        .iter()
+        .filter(|cell| cell.machine.kind != MachineKind::Foreign);
+    let mut processors = own.map(|cell| cell.machine.processor.as_ref());
     let mut models: Vec<&str> = processors.clone().flatten().map(|one| one.model.as_str()).collect();
     models.sort_unstable();
     models.dedup();

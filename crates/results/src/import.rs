@@ -56,28 +56,40 @@ pub struct Imported {
 pub fn import(options: &ImportOptions) -> Result<Imported, Error> {
     let files = read_all(&options.files)?;
     let (plan, trials) = plan_of(&files, options)?;
-    let mut store = Store::open(&options.store)?;
-    let run = store.open_run(&RunSpec {
+    let version = prepare::version()?;
+    let command = command_line(options);
+    let spec = RunSpec {
         plan: &plan,
         seed: 0,
         machine: MachineKind::Foreign,
         devices: &[],
         only: &[],
         shard: None,
-        raidlab_version: &prepare::version()?,
-        command: &command_line(options),
+        raidlab_version: &version,
+        command: &command,
         started_at_unix_s: prepare::now_unix_s(),
-    })?;
-    let mut imported = Imported {
-        run: run.summary.id,
-        results: None,
-        notes: notes(&files),
     };
+    let mut store = Store::open(&options.store)?;
+    let (run, results) = store.all_or_nothing(|store| stored(store, &spec, &trials))?;
+    Ok(Imported {
+        run,
+        results,
+        notes: notes(&files),
+    })
+}
+
+/// Stores what is not in the store yet. `None` if it already had the run.
+fn stored(
+    store: &mut Store,
+    spec: &RunSpec<'_>,
+    trials: &[ImportedTrial],
+) -> Result<(RunId, Option<usize>), Error> {
+    let run = store.open_run(spec)?;
     if run.found == RunState::Finished {
-        return Ok(imported);
+        return Ok((run.summary.id, None));
     }
     let failed = Error::StoreUnderWay;
-    for (trial, events) in &trials {
+    for (trial, events) in trials {
         if run.is_done(trial.cell.id, trial.index) {
             continue;
         }
@@ -88,8 +100,7 @@ pub fn import(options: &ImportOptions) -> Result<Imported, Error> {
         store.end_trial(id, &Ending::Done, 0).map_err(failed)?;
     }
     store.finish_run(&run, prepare::now_unix_s()).map_err(failed)?;
-    imported.results = Some(trials.len());
-    Ok(imported)
+    Ok((run.summary.id, Some(trials.len())))
 }
 
 fn read_all(paths: &[PathBuf]) -> Result<Vec<Read>, Error> {

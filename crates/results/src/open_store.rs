@@ -4,12 +4,12 @@ use crate::Error;
 use lab::disks::Models;
 use prepare::advice;
 use report::{DiskInfo, Input, RunInfo, ShownPart, TrialInfo, TrialState};
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 use store::{RunChoice, RunId, RunSummary, Selection, Store, StoreError, TrialRecord, TrialStatus};
-use study::Measurement;
-use study::plan::Plan;
+use study::plan::{Cell, Plan};
 use study::stack::{DiskGroup, MachineKind};
+use study::{CellId, Measurement, TestId, TrialKey};
 
 /// Everything of the chosen run, or of the part that `only` leaves, and of the run of imported results that is shown with it.
 pub fn shown(
@@ -48,8 +48,9 @@ fn input_with(store: &Store, run: &RunSummary, with: Option<&RunChoice>, only: &
         return Err(Error::NotImported { run: imported.id.0 });
     }
     let mut other = input(store, &imported)?;
+    align(&mut other, &whole);
     for cell in &mut other.plan.cells {
-        cell.stack_label.push_str(" (imported)");
+        cell.stack_label.push_str(report::IMPORTED);
     }
     whole.plan.cells.append(&mut other.plan.cells);
     whole.trials.append(&mut other.trials);
@@ -59,6 +60,54 @@ fn input_with(store: &Store, run: &RunSummary, with: Option<&RunChoice>, only: &
     whole.courses.append(&mut other.courses);
     whole.facts.append(other.facts);
     Ok(whole)
+}
+
+/// Gives imported figures the workload of the run that has their test, so that they stand in one table with the run's: a
+/// file's jobs are workloads of a study. A test of several workloads stays where the name of its own workload puts it.
+fn align(imported: &mut Input, run: &Input) {
+    let own_cells = run.plan.cells_by_id();
+    let mut workloads: HashMap<&TestId, HashSet<&str>> = HashMap::new();
+    for sample in &run.samples {
+        if let Some(cell) = own_cells.get(&sample.trial.cell) {
+            workloads
+                .entry(&sample.entry.test)
+                .or_default()
+                .insert(&cell.workload.name);
+        }
+    }
+    let mut aligned: BTreeMap<(CellId, String), Cell> = BTreeMap::new();
+    let cells: HashMap<CellId, Cell> = imported.plan.cells.iter().map(|cell| (cell.id, cell.clone())).collect();
+    let mut place = |trial: &mut TrialKey, test: &TestId| {
+        let (Some(cell), Some(of_test)) = (cells.get(&trial.cell), workloads.get(test)) else {
+            return;
+        };
+        let mut of_test = of_test.iter();
+        let (Some(&only), None) = (of_test.next(), of_test.next()) else {
+            return;
+        };
+        if cell.workload.name == only {
+            return;
+        }
+        let moved = aligned.entry((cell.id, only.to_owned())).or_insert_with(|| {
+            let mut moved = cell.clone();
+            moved.workload.name = only.to_owned();
+            moved.axes.retain(|(axis, _)| axis != "workload");
+            moved.axes.push(("workload".to_owned(), only.to_owned()));
+            moved.id = CellId::of(&moved);
+            moved
+        });
+        trial.cell = moved.id;
+    };
+    for sample in &mut imported.samples {
+        place(&mut sample.trial, &sample.entry.test);
+    }
+    for latency in &mut imported.latencies {
+        place(&mut latency.trial, &latency.entry.test);
+    }
+    for course in &mut imported.courses {
+        place(&mut course.trial, &course.entry.test);
+    }
+    imported.plan.cells.extend(aligned.into_values());
 }
 
 /// More cells than a person reads or than fit on a page of reasonable size.

@@ -4,7 +4,7 @@
 //! ratios between cells matter. The remaining time is estimated from completed trials.
 
 use study::plan::Cell;
-use study::workload::Work;
+use study::workload::{IoSpec, Work};
 
 /// Start of a guest, stack up and down.
 const TRIAL_US: u64 = 250_000;
@@ -18,6 +18,14 @@ const BYTES_PER_US: u64 = 500;
 /// Operations per second on a fast disk in a test with a time limit.
 const OPERATIONS_PER_S: u64 = 20_000;
 
+/// Blocks per second of all jobs of a test with a time limit.
+fn a_second(io: &IoSpec) -> u64 {
+    let of_bytes = io.rate_bytes_s.map(|rate| rate / io.block_bytes.max(1));
+    let limits = io.rate_iops.map(u64::from).into_iter().chain(of_bytes);
+    let of_job = limits.min().unwrap_or(OPERATIONS_PER_S);
+    of_job.saturating_mul(u64::from(io.jobs)).min(OPERATIONS_PER_S)
+}
+
 /// Expected wall time of one trial of a cell.
 pub fn expected_us(cell: &Cell) -> u64 {
     let work = &cell.workload.work;
@@ -28,8 +36,8 @@ pub fn expected_us(cell: &Cell) -> u64 {
             let block = io.block_bytes.max(1);
             let mut blocks = (io.size_bytes / block).saturating_mul(u64::from(io.jobs));
             if let Some(runtime_ns) = io.runtime_ns {
-                let within =
-                    (runtime_ns.saturating_add(io.ramp_ns) / 1_000_000).saturating_mul(OPERATIONS_PER_S / 1000);
+                let milliseconds = runtime_ns.saturating_add(io.ramp_ns) / 1_000_000;
+                let within = milliseconds.saturating_mul(a_second(io)) / 1000;
                 blocks = if io.time_based { within } else { blocks.min(within) };
             }
             (blocks, blocks.saturating_mul(block))

@@ -4,7 +4,7 @@ use crate::migrate::{self, migrate};
 use crate::read::CellOfPlan;
 use crate::record::RunId;
 use crate::{Result, StoreError};
-use rusqlite::{Connection, OpenFlags, TransactionBehavior};
+use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, TransactionBehavior};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fs;
@@ -107,7 +107,7 @@ impl Store {
         let application_id = self.pragma("application_id")?;
         let version = self.pragma("user_version")?;
         let known = migrate::VERSION;
-        match application_id {
+        let version = match application_id {
             APPLICATION_ID if version > known => Err(StoreError::Newer {
                 path: self.path.clone(),
                 found: version,
@@ -118,6 +118,46 @@ impl Store {
             _ => Err(StoreError::Foreign {
                 path: self.path.clone(),
             }),
+        }?;
+        self.check_programs()?;
+        Ok(version)
+    }
+
+    /// Rejects a file with triggers, or with views in the place of tables: SQLite would execute them.
+    fn check_programs(&self) -> Result<()> {
+        let sql = "SELECT type || ' ' || name FROM sqlite_schema
+                   WHERE type = 'trigger' OR (type = 'view' AND name NOT IN ('run_trial', 'latest_trial')) LIMIT 1";
+        let found = self.connection.query_row(sql, [], |row| row.get::<_, String>(0));
+        match self.checked(found.optional())? {
+            None => Ok(()),
+            Some(found) => Err(StoreError::Damaged {
+                path: self.path.clone(),
+                reason: format!("it has a {}, which no raidlab makes", found.escape_debug()),
+            }),
+        }
+    }
+
+    /// All that `write` writes, or nothing of it if it fails or the process is killed. It survives a power cut.
+    pub fn all_or_nothing<T, E: From<StoreError>>(
+        &mut self,
+        write: impl FnOnce(&mut Self) -> std::result::Result<T, E>,
+    ) -> std::result::Result<T, E> {
+        self.sync_commits(true)?;
+        self.checked(self.connection.execute_batch("BEGIN IMMEDIATE"))?;
+        let written = write(self);
+        let end = if written.is_ok() { "COMMIT" } else { "ROLLBACK" };
+        let ended = self.checked(self.connection.execute_batch(end));
+        let written = written?;
+        ended?;
+        self.sync_commits(false)?;
+        Ok(written)
+    }
+
+    /// A transaction for several rows; `None` within [`Self::all_or_nothing`], which has one.
+    pub(crate) fn own_transaction(&self) -> rusqlite::Result<Option<Transaction<'_>>> {
+        match self.connection.is_autocommit() {
+            true => self.connection.unchecked_transaction().map(Some),
+            false => Ok(None),
         }
     }
 
@@ -141,6 +181,10 @@ impl Store {
     /// Whether a commit is on the disk when it returns, and survives a power cut. Otherwise it survives a crash of
     /// this process, in order, which is sufficient for events.
     pub(crate) fn sync_commits(&self, sync: bool) -> Result<()> {
+        if !self.connection.is_autocommit() {
+            // The whole transaction decides.
+            return Ok(());
+        }
         let level = if sync { "FULL" } else { "NORMAL" };
         self.checked(self.connection.pragma_update(None, "synchronous", level))
     }

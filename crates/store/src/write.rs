@@ -4,7 +4,7 @@ use crate::record::{Ending, TrialId};
 use crate::run::OpenRun;
 use crate::words::{json, signed};
 use crate::{Result, Store, StoreError, facts};
-use rusqlite::params;
+use rusqlite::{Transaction, params};
 use study::event::{Event, Failure, Guard, Latency, Sample, ToolCall};
 use study::plan::Trial;
 
@@ -79,11 +79,11 @@ impl Store {
     }
 
     fn set_ended(&self, trial: TrialId, status: &str, wall_ns: u64) -> rusqlite::Result<()> {
-        let transaction = self.connection.unchecked_transaction()?;
+        let transaction = self.own_transaction()?;
         let sql = "UPDATE trial SET status = ?2, wall_ns = ?3 WHERE id = ?1";
         self.execute(sql, params![trial.0, status, signed(wall_ns)])?;
         self.seal_trial(trial)?;
-        transaction.commit()
+        transaction.map_or(Ok(()), Transaction::commit)
     }
 
     fn append_sample(&self, trial: TrialId, sample: &Sample) -> rusqlite::Result<()> {
@@ -141,14 +141,14 @@ impl Store {
 
     /// All rows of one event in one transaction: each transaction writes whole pages to the log.
     fn append_facts(&self, trial: TrialId, event: &Event) -> rusqlite::Result<()> {
-        let transaction = self.connection.unchecked_transaction()?;
+        let transaction = self.own_transaction()?;
         for row in facts::rows(event) {
             self.execute(
                 "INSERT INTO provenance (trial_id, key, value) VALUES (?1, ?2, ?3)",
                 params![trial.0, row.key, row.value],
             )?;
         }
-        transaction.commit()
+        transaction.map_or(Ok(()), Transaction::commit)
     }
 
     fn append_call(&self, trial: TrialId, call: &ToolCall) -> rusqlite::Result<()> {

@@ -113,7 +113,8 @@ fn others(rows: &[ScoreRow], safe: &[usize], leaders: &[usize]) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scoreboard::Score;
+    use crate::scoreboard::sentences::unranked;
+    use crate::scoreboard::{Score, Scoreboard};
     use stats::{Basis, Interval};
 
     fn score(ratio: f64, half: f64) -> Score {
@@ -195,6 +196,34 @@ mod tests {
     fn issue_39_a1_no_stack_is_recommended_if_none_is_good() {
         let rows = [row("one", 0.4, 0.02, RAID5), row("other", 0.2, 0.02, RAID5)];
         assert!(matches!(advice(&rows), Advice::NoneGood(_)));
+    }
+
+    /// A stack with a ratio of 1 everywhere was passed over, because one of its three trials was excluded, and nothing said so.
+    #[test]
+    fn issue_39_a2_a_stack_that_is_not_ranked_for_an_excluded_trial_is_named() {
+        let mut rows = [
+            row("RAID 10 xfs", 1.0, 0.0, RAID10),
+            row("RAID 10 ext4", 0.9, 0.02, RAID10),
+            row("RAID 5 ext4", 0.6, 0.02, RAID5),
+        ];
+        rows[0].is_ranked = false;
+        rows[0].scores[0].excluded = 1;
+        let board = |rows: &[ScoreRow]| Scoreboard {
+            columns: Vec::new(),
+            rows: rows.to_vec(),
+            advice: advice(rows),
+        };
+        let named = board(&rows);
+        assert_eq!(
+            named.advice.choice().map(|choice| choice.leaders.clone()),
+            Some(vec![1])
+        );
+        assert_eq!(
+            unranked(&named),
+            " Not ranked, because too few trials count (guards excluded 1 sample): RAID 10 xfs."
+        );
+        rows[0].is_ranked = true;
+        assert_eq!(unranked(&board(&rows)), "");
     }
 
     #[test]

@@ -65,8 +65,35 @@ pub(crate) fn sentence(input: &Input, board: &Scoreboard, rates: RateUnit) -> St
             )
         }
         Advice::AllUnsafe => "Every stack lost something in a power cut, so none is recommended.".to_owned(),
-        Advice::NoneGood(choice) => none_good(board, choice),
-        Advice::Build(choice) => build(board, choice, rates),
+        Advice::NoneGood(choice) => none_good(board, choice) + &unranked(board),
+        Advice::Build(choice) => build(board, choice, rates) + &unranked(board),
+    }
+}
+
+/// Stacks with a figure in every test that counts, but with too few trials that count in one: they may be better than the
+/// one that is named. With a space before it; empty if there are none.
+pub(super) fn unranked(board: &Scoreboard) -> String {
+    let rows = board
+        .rows
+        .iter()
+        .filter(|row| row.worst.is_some() && !row.is_ranked && !row.is_imported);
+    let names: Vec<&str> = rows.clone().map(|row| row.stack.as_str()).collect();
+    let excluded: usize = rows.flat_map(|row| &row.scores).map(|score| score.excluded).sum();
+    let shown: Vec<&str> = names.iter().take(NAMED_MAX).copied().collect();
+    let reason = match excluded {
+        0 => String::new(),
+        excluded => format!(" (guards excluded {})", count(excluded, "sample")),
+    };
+    match (names.as_slice(), names.len() - shown.len()) {
+        ([], _) => String::new(),
+        (_, 0) => format!(
+            " Not ranked, because too few trials count{reason}: {}.",
+            listed(&shown, "and")
+        ),
+        (_, more) => format!(
+            " Not ranked, because too few trials count{reason}: {} and {more} more.",
+            shown.join(", ")
+        ),
     }
 }
 
@@ -238,14 +265,18 @@ pub(crate) fn choices(board: &Scoreboard, rates: RateUnit) -> Vec<String> {
 /// `RAID 5 btrfs: at worst 44 % (small files delete: 14,075 against 32,113 files/s); 3 of 4 disks usable, survives 1
 /// failed disk`.
 fn choice_words(board: &Scoreboard, row: &ScoreRow, rates: RateUnit) -> String {
-    let worst = row.worst.zip(row.worst_score()).map(|(column, score)| {
-        let ratio = score.ratio.map_or_else(String::new, percent);
-        format!(
-            "at worst {ratio} ({}: {})",
-            test_name(board, column, score),
-            figures(score, rates)
-        )
-    });
+    let worst = row
+        .worst
+        .zip(row.worst_score())
+        .map(|(column, score)| match score.ratio {
+            Some(1.0..) => "the best in every test".to_owned(),
+            ratio => format!(
+                "at worst {} ({}: {})",
+                ratio.map_or_else(String::new, percent),
+                test_name(board, column, score),
+                figures(score, rates)
+            ),
+        });
     let layout = Some(layout(row)).filter(|_| !is_layout_shared(board));
     let rebuild = Some(&row.rebuild).filter(|rebuild| !rebuild.is_empty());
     let rebuild = rebuild.map(|rebuild| format!("rebuild {rebuild}"));

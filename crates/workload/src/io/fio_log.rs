@@ -7,7 +7,7 @@ use std::time::Duration;
 use study::workload::IoSpec;
 
 /// Lines per job and direction: much finer than the intervals that are judged.
-const LINES: u128 = 1024;
+const LINES_OF_RATES: u128 = 1024;
 /// fio's shortest interval.
 const SHORTEST_MS: u128 = 10;
 /// fio's name for the log, to which it adds `_bw.N.log` for job N.
@@ -15,10 +15,23 @@ const NAME: &str = "raidlab";
 /// fio's unit of bandwidth, KiB/s.
 const KIBIBYTE: u64 = 1024;
 
+/// A limited job with at most so many requests logs each of them: fio writes no line for an interval without a request, so
+/// that the length of an interval is not known. A line takes some 40 bytes of memory.
+const REQUESTS_MAX: u64 = 50_000;
+
+/// What a line of a log stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Lines {
+    /// A request.
+    Requests,
+    /// The rate since the line before, in intervals of this many milliseconds.
+    Intervals(u128),
+}
+
 /// A temporary folder for fio's logs.
 pub(super) struct BandwidthLog {
     folder: tempfile::TempDir,
-    interval_ms: u128,
+    lines: Lines,
 }
 
 impl BandwidthLog {
@@ -32,17 +45,23 @@ impl BandwidthLog {
         let folder = tempfile::Builder::new().prefix("raidlab-fio-").tempdir_in(&parent);
         Ok(Some(Self {
             folder: folder.map_err(WorkloadError::at("create a folder in", parent))?,
-            interval_ms: (Duration::from_nanos(runtime_ns).as_millis() / LINES).max(SHORTEST_MS),
+            lines: match is_slow(spec, runtime_ns) {
+                true => Lines::Requests,
+                false => Lines::Intervals(
+                    (Duration::from_nanos(runtime_ns).as_millis() / LINES_OF_RATES).max(SHORTEST_MS),
+                ),
+            },
         }))
     }
 
-    /// fio's options. With averaging, a line is the bytes of an interval, not the rate of a request.
-    pub(super) fn arguments(&self) -> [String; 2] {
+    /// fio's options.
+    pub(super) fn arguments(&self) -> Vec<String> {
         let name = self.folder.path().join(NAME);
-        [
-            format!("--write_bw_log={}", name.display()),
-            format!("--log_avg_msec={}", self.interval_ms),
-        ]
+        let mut arguments = vec![format!("--write_bw_log={}", name.display())];
+        if let Lines::Intervals(interval_ms) = self.lines {
+            arguments.push(format!("--log_avg_msec={interval_ms}"));
+        }
+        arguments
     }
 
     /// The sum over all jobs, starting after the ramp.
@@ -53,7 +72,7 @@ impl BandwidthLog {
         for entry in entries {
             let path = entry.map_err(WorkloadError::at("read", folder))?.path();
             let log = fs::read_to_string(&path).map_err(WorkloadError::at("read", &path))?;
-            add(&mut course, &log).map_err(|line| WorkloadError::FioOutput {
+            add(&mut course, &log, self.lines).map_err(|line| WorkloadError::FioOutput {
                 what: "a line of its bandwidth log is not `ms, KiB/s, direction, …`".to_owned(),
                 printed: line.to_owned(),
             })?;
@@ -62,9 +81,18 @@ impl BandwidthLog {
     }
 }
 
-/// Adds the log of a job. A line ends the interval that began with the previous line of the same direction. The
-/// error is the invalid line.
-fn add<'a>(course: &mut Course, log: &'a str) -> Result<(), &'a str> {
+/// Whether the limit of a job leaves few requests. Those of the ramp are not logged.
+fn is_slow(spec: &IoSpec, runtime_ns: u64) -> bool {
+    let of_bytes = spec.rate_bytes_s.map(|rate| rate / spec.block_bytes.max(1));
+    let limits = spec.rate_iops.map(u64::from).into_iter().chain(of_bytes);
+    let a_second = limits.min().map(|rate| rate.saturating_mul(u64::from(spec.jobs)));
+    let seconds = Duration::from_nanos(runtime_ns).as_secs() + 1;
+    a_second.is_some_and(|rate| rate.saturating_mul(seconds) <= REQUESTS_MAX)
+}
+
+/// Adds the log of a job: `ms, KiB/s, direction, bytes of the request, …`. A line of an average ends the interval that began
+/// with the previous line of the same direction. The error is the invalid line.
+fn add<'a>(course: &mut Course, log: &'a str, lines: Lines) -> Result<(), &'a str> {
     // Reads, writes, trims.
     let mut begins_ms = [0_u64; 3];
     for line in log.lines() {
@@ -72,8 +100,13 @@ fn add<'a>(course: &mut Course, log: &'a str) -> Result<(), &'a str> {
         let mut next = || fields.next().flatten().ok_or(line);
         let (at_ms, rate, direction) = (next()?, next()?, next()?);
         let begin_ms = begins_ms.get_mut(direction as usize).ok_or(line)?;
-        let middle = Duration::from_millis(u64::midpoint(*begin_ms, at_ms));
-        course.add(middle, rate * KIBIBYTE * at_ms.saturating_sub(*begin_ms) / 1000);
+        match lines {
+            Lines::Requests => course.add(Duration::from_millis(at_ms), next()?),
+            Lines::Intervals(_) => {
+                let middle = Duration::from_millis(u64::midpoint(*begin_ms, at_ms));
+                course.add(middle, rate * KIBIBYTE * at_ms.saturating_sub(*begin_ms) / 1000);
+            }
+        }
         *begin_ms = at_ms;
     }
     Ok(())
@@ -93,8 +126,8 @@ mod tests {
                 .collect()
         };
         let mut course = Course::new();
-        add(&mut course, &lines(0)).expect("a log of reads");
-        add(&mut course, &lines(1)).expect("a log of writes");
+        add(&mut course, &lines(0), Lines::Intervals(32)).expect("a log of reads");
+        add(&mut course, &lines(1), Lines::Intervals(32)).expect("a log of writes");
         let (passed, detail) = course.verdict(Duration::from_secs(2)).expect("31 intervals");
         assert!(!passed, "{detail}");
         assert!(
@@ -111,7 +144,7 @@ mod tests {
     fn what_is_no_log_is_shown() {
         for line in ["", "100", "100, x, 0", "100, 5, 7, 0, 0", "-1, 5, 0, 0, 0"] {
             let log = format!("50, 5, 0, 4096, 0\n{line}\n60, 5, 0, 0, 0\n");
-            assert_eq!(add(&mut Course::new(), &log), Err(line));
+            assert_eq!(add(&mut Course::new(), &log, Lines::Intervals(10)), Err(line));
         }
     }
 }
