@@ -8,6 +8,7 @@
 //! differences is below 5 % (Holm).
 
 mod differences;
+mod imported;
 
 use crate::compare::{Effect, InBlock, PooledVariance, faster, holm};
 use crate::error_rate::ALPHA;
@@ -103,7 +104,7 @@ const EQUAL_WITHIN: f64 = 0.05;
 /// Compares the second run with the first one.
 pub fn compare_runs(first: RunSide<'_>, second: RunSide<'_>) -> RunComparison {
     let mut pairs = pairs(first.plan, second.plan);
-    pairs.extend(imported_pairs(first, second));
+    pairs.extend(imported::pairs(first, second));
     let paired: HashSet<CellId> = pairs.iter().flat_map(|pair| [pair.0.id, pair.1.id]).collect();
     let alike = differences::alike(first.plan, second.plan, |cell| !paired.contains(&cell.id));
     pairs.extend(alike);
@@ -143,38 +144,6 @@ fn names(of: RunSide<'_>) -> Names {
 
 fn is_imported(cell: &Cell) -> bool {
     cell.machine.kind == MachineKind::Foreign
-}
-
-/// Imported cells, each with the only cell of the other run that has its stack's name and a common test. A cell with the
-/// name of its workload precedes others.
-fn imported_pairs<'a>(first: RunSide<'a>, second: RunSide<'a>) -> Vec<(&'a Cell, &'a Cell)> {
-    let tests = |side: RunSide<'a>, cell: &Cell| {
-        let of_cell = side.measurements.iter().filter(|one| one.trial.cell == cell.id);
-        distinct(of_cell.map(|one| one.entry.test.as_str()))
-    };
-    let partner = |side: RunSide<'a>, cell: &Cell, other: RunSide<'a>| -> Option<&'a Cell> {
-        let own = tests(side, cell);
-        let has_common = |other_cell: &&Cell| tests(other, other_cell).iter().any(|test| own.contains(test));
-        let of_stack = other
-            .plan
-            .cells
-            .iter()
-            .filter(|one| one.stack_label == cell.stack_label && !is_imported(one));
-        let alike: Vec<&Cell> = of_stack.filter(has_common).collect();
-        let of_workload: Vec<&Cell> = alike
-            .iter()
-            .copied()
-            .filter(|one| one.workload.name == cell.workload.name)
-            .collect();
-        match (of_workload.as_slice(), alike.as_slice()) {
-            ([only], _) | ([], [only]) => Some(only),
-            _ => None,
-        }
-    };
-    let imported = |side: RunSide<'a>| side.plan.cells.iter().filter(|cell| is_imported(cell));
-    let of_first = imported(first).filter_map(|cell| Some((cell, partner(first, cell, second)?)));
-    let of_second = imported(second).filter_map(|cell| Some((partner(second, cell, first)?, cell)));
-    of_first.chain(of_second).collect()
 }
 
 /// The pairs of cells.
@@ -223,6 +192,11 @@ fn compared<'a>(
                 .map(|one| one.entry.metric),
         );
         let metric = headline(&metrics).filter(|metric| metric.better() != Better::Neither)?;
+        let has = |all: &[&Measurement]| all.iter().any(|one| one.entry.test == test);
+        if (is_imported(cells.0) || is_imported(cells.1)) && !(has(&first) && has(&second)) {
+            // A test of another pair.
+            return None;
+        }
         let values = |all: &[&Measurement]| -> Vec<InBlock> {
             let of_test = all
                 .iter()
@@ -445,6 +419,35 @@ mod tests {
         );
         assert_eq!(comparison.only_first, ["ext4 | small files"]);
         assert_eq!((&comparison.only_second[..], comparison.names), (&[][..], None));
+    }
+
+    /// The jobs of one fio output are workloads of a study.
+    #[test]
+    fn issue_39_b11_each_test_of_imported_results_has_its_own_partner() {
+        let (mut lab, measured) = (plan(&["xfs"]), imported("xfs", "fio"));
+        let mut writes = lab.cells[0].clone();
+        writes.workload.name = "backup".to_owned();
+        writes.workload.work = study::workload::Work::Io(study::workload::IoSpec::default());
+        lab.cells.push(writes);
+        lab.identify();
+        let of = |plan: &Plan, cell: usize, test: &str, value: f64| {
+            let mut one = measurement(plan, "xfs", test, 0, value);
+            one.trial.cell = plan.cells[cell].id;
+            one
+        };
+        let simulated = [of(&lab, 0, "read", 100.0), of(&lab, 1, "write", 50.0)];
+        let real = [of(&measured, 0, "read", 80.0), of(&measured, 0, "write", 60.0)];
+        let comparison = compare_runs(side(&lab, &simulated), side(&measured, &real));
+        let ratios: Vec<(&str, Option<f64>)> = comparison
+            .rows
+            .iter()
+            .map(|row| (row.test.as_str(), row.ratio))
+            .collect();
+        assert_eq!(ratios, [("read", Some(0.8)), ("write", Some(1.2))], "{comparison:?}");
+        assert_eq!(
+            (comparison.only_first, comparison.only_second),
+            (Vec::new(), Vec::new())
+        );
     }
 
     #[test]
