@@ -1,6 +1,6 @@
 //! Selects the best stacks of each workload, for reports on many stacks.
 
-use crate::judge::{is_paced, leading};
+use crate::judge::Lead;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use study::metric::{Better, Metric};
 use study::plan::Plan;
@@ -54,7 +54,7 @@ fn orders<'a>(plan: &'a Plan, measurements: &[Measurement]) -> BTreeMap<&'a str,
         }
     }
     let order = |(workload, values): (&'a str, Values<'a>)| {
-        let main = leading(&metrics[workload], is_paced(plan, workload));
+        let main = Lead::of(plan, workload).metric(&metrics[workload]);
         let mut medians: Vec<(f64, &str)> = values
             .into_iter()
             .filter(|((_, metric), _)| Some(*metric) == main)

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use study::metric::{Better, Metric};
 use study::plan::{Cell, Plan};
 use study::stack::MachineKind;
+use study::workload::IoSpec;
 use study::{CellId, Measurement};
 
 /// Results of a run.
@@ -140,12 +141,12 @@ pub fn judge_part(plan: &Plan, measurements: &[Measurement], all_stacks: usize) 
     let mut by_workload = by_workload(plan, measurements);
     let workloads = plan.workload_names().into_iter().filter_map(|name| {
         let stacks = stacks(plan, name);
-        let paced = is_paced(plan, name);
+        let lead = Lead::of(plan, name);
         let of_workload = by_workload.remove(name).unwrap_or_default();
         let tests = distinct(of_workload.iter().map(|one| one.entry.test.as_str()));
         let (tests, counts): (Vec<_>, Vec<_>) = tests
             .into_iter()
-            .map(|test| judge_test(&stacks, &of_workload, test, alpha, paced))
+            .map(|test| judge_test(&stacks, &of_workload, test, alpha, lead))
             .filter(|test| !test.is_only_cost())
             .partition(|test| test.headline().metric.better() != Better::Neither);
         (!of_workload.is_empty()).then(|| WorkloadResults {
@@ -209,7 +210,7 @@ fn judge_test(
     of_workload: &[&Measurement],
     test: &str,
     alpha: Alpha,
-    paced: bool,
+    lead: Lead,
 ) -> TestResults {
     let of_test: Vec<&Measurement> = of_workload
         .iter()
@@ -223,7 +224,7 @@ fn judge_test(
     };
     let candidates = metrics.iter().copied();
     let candidates = candidates.filter(|metric| *metric != Metric::LatencyP99 || is_everywhere(metric));
-    let first = leading(&candidates.collect::<Vec<Metric>>(), paced);
+    let first = lead.metric(&candidates.collect::<Vec<Metric>>());
     // A stable sort: the others keep their order.
     metrics.sort_by_key(|&metric| Some(metric) != first);
     TestResults {
@@ -276,24 +277,47 @@ fn judge_measure(stacks: &[Stack<'_>], of_test: &[&Measurement], metric: Metric,
     }
 }
 
-/// Whether a workload's rate is set by the study, so that only the latencies of stacks differ.
-pub(crate) fn is_paced(plan: &Plan, workload: &str) -> bool {
-    let mut cells = plan.cells.iter().filter(|cell| cell.workload.name == workload);
-    cells.any(|cell| {
-        let jobs = cell.workload.work.spec().jobs();
-        !jobs.is_empty()
-            && jobs
-                .iter()
-                .all(|job| job.io.rate_iops.is_some() || job.io.rate_bytes_s.is_some())
-    })
+/// Which metric tables show first of a workload's tests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lead {
+    /// [`headline`].
+    Main,
+    /// The study sets the rate: the latency, because throughput is that rate wherever the stack keeps up. Fewer than 100
+    /// requests have no p99.
+    Latency,
+    /// Small random requests: how many a second, which is how disks and arrays are compared.
+    Iops,
 }
 
-/// The metric that tables show first: the main one, or the latency where the study sets the rate, because throughput is
-/// then that rate wherever the stack keeps up. Fewer than 100 requests have no p99.
-pub(crate) fn leading(of_test: &[Metric], paced: bool) -> Option<Metric> {
-    let mut latencies = [Metric::LatencyP99, Metric::LatencyP50].into_iter();
-    let latency = latencies.find(|latency| paced && of_test.contains(latency));
-    latency.or_else(|| headline(of_test))
+/// Requests up to this size are counted, larger ones are added up.
+const COUNTED_MAX_BYTES: u64 = 16 << 10;
+
+impl Lead {
+    pub(crate) fn of(plan: &Plan, workload: &str) -> Self {
+        let mut lead = Self::Main;
+        for cell in plan.cells.iter().filter(|cell| cell.workload.name == workload) {
+            let jobs = cell.workload.work.spec().jobs();
+            let all = |is_so: fn(&IoSpec) -> bool| !jobs.is_empty() && jobs.iter().all(|job| is_so(&job.io));
+            if all(|io| io.rate_iops.is_some() || io.rate_bytes_s.is_some()) {
+                return Self::Latency;
+            }
+            if all(|io| io.pattern.is_random() && io.block_bytes <= COUNTED_MAX_BYTES) {
+                lead = Self::Iops;
+            }
+        }
+        lead
+    }
+
+    /// The metric that leads among these.
+    pub(crate) fn metric(self, of_test: &[Metric]) -> Option<Metric> {
+        let preferred: &[Metric] = match self {
+            Self::Main => &[],
+            Self::Latency => &[Metric::LatencyP99, Metric::LatencyP50],
+            Self::Iops => &[Metric::Iops],
+        };
+        let preferred = preferred.iter().copied().find(|metric| of_test.contains(metric));
+        preferred.or_else(|| headline(of_test))
+    }
 }
 
 /// The main metric of a test: a known one, or the first with a direction; `None` if there are only counts and CPU

@@ -269,7 +269,7 @@ fn choice_words(board: &Scoreboard, row: &ScoreRow, rates: RateUnit) -> String {
         .worst
         .zip(row.worst_score())
         .map(|(column, score)| match score.ratio {
-            Some(1.0..) => "the best in every test".to_owned(),
+            Some(0.995..) => "the best in every test, or within 1 % of it".to_owned(),
             ratio => format!(
                 "at worst {} ({}: {})",
                 ratio.map_or_else(String::new, percent),
