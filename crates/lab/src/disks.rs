@@ -69,10 +69,13 @@ impl Models {
     }
 }
 
-/// The figures of a model that are neither measured nor from a document, but from memory: `sustained mb s`, `seek`.
+/// The figures of a model that are neither measured nor from a document, but from memory: `sustained rate`, `seek`.
 pub fn from_memory(model: &Model) -> Vec<String> {
     let is_of_memory = |note: &&Note| note.sure == Sure::Unverified && note.source.contains("from memory");
-    let name = |note: &Note| note.name.rsplit('.').next().unwrap_or_default().replace('_', " ");
+    let name = |note: &Note| {
+        let key = note.name.rsplit('.').next().unwrap_or_default();
+        key.replace("_mb_s", " rate").replace("_ms", " time").replace('_', " ")
+    };
     model.notes.iter().filter(is_of_memory).map(name).collect()
 }
 

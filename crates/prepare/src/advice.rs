@@ -3,7 +3,7 @@
 //! in its report; no figure depends on it.
 
 mod acts;
-mod disks;
+pub(crate) mod disks;
 
 use disks::{Disks, KnownDisks};
 use disksim::description::Device;

@@ -1,6 +1,7 @@
 //! What a run of a plan costs on this machine, before its first trial: time, memory, kernels to build, and what is
-//! missing. Time is an estimate from the plan alone.
+//! missing. Time is an estimate from the plan and its disks alone.
 
+use crate::advice::disks::{Disks, KnownDisks};
 use crate::checks::Missing;
 use crate::lab_run::{MEMORY_SHARE, free_memory_bytes, kernels_of};
 use lab::kernel::{Cache, KernelError};
@@ -10,6 +11,7 @@ use std::time::Duration;
 use study::plan::{Cell, Plan};
 use study::stack::MachineKind;
 use study::wording::count;
+use study::workload::{IoSpec, Work};
 use study_file::describe_size;
 
 /// Processor time of a kernel's build: 600 to 900 files, of which each takes about two seconds.
@@ -22,7 +24,8 @@ pub fn paragraph(plan: &Plan, cache: &Cache, guests: usize) -> String {
     let mut text = String::from("\non this machine:\n");
     let guests = guests.max(1) as u64;
     let (least, most) = (plan.precision.min_trials, plan.precision.max_trials);
-    let once_us: u64 = plan.cells.iter().map(runner::expected_us).sum();
+    let mut known = KnownDisks::new(plan);
+    let once_us: u64 = plan.cells.iter().map(|cell| expected_us(cell, &mut known)).sum();
     let wall = |trials: u32| Duration::from_micros(once_us.saturating_mul(u64::from(trials)) / guests);
     let low = wall(least) / FACTOR as u32;
     let high = wall(most) * FACTOR as u32;
@@ -38,17 +41,49 @@ pub fn paragraph(plan: &Plan, cache: &Cache, guests: usize) -> String {
         rounded(high)
     );
     if is_lab {
-        memory(&mut text, plan, guests);
+        memory(&mut text, plan, &mut known, guests);
         kernels(&mut text, plan, cache);
     }
     programs(&mut text, plan);
     text
 }
 
+/// Requests per second of a disk with heads: a short seek and half a turn, with a queue.
+const OF_HEADS_IOPS: u64 = 300;
+/// Bytes per second of a stream of a disk with heads.
+const OF_HEADS_BYTES_S: u64 = 200_000_000;
+/// Requests per second of flash for each one in flight, and of an array of it.
+const OF_FLASH_IOPS: u64 = 10_000;
+const OF_FLASH_MAX_IOPS: u64 = 400_000;
+
+/// Expected wall time of one trial of a cell.
+fn expected_us<'a>(cell: &'a Cell, known: &mut KnownDisks<'a>) -> u64 {
+    let Some(disks) = known.of(cell) else {
+        return runner::expected_us(cell);
+    };
+    runner::expected_us_on(cell, |io| requests_a_second(io, disks))
+}
+
+fn requests_a_second(io: &IoSpec, disks: &Disks) -> u64 {
+    match (disks.has_heads(), io.pattern.is_random()) {
+        (true, true) => disks.count * OF_HEADS_IOPS,
+        (true, false) => disks.count * OF_HEADS_BYTES_S / io.block_bytes.max(1),
+        (false, _) => {
+            let in_flight = u64::from(io.queue_depth).saturating_mul(u64::from(io.jobs));
+            in_flight.saturating_mul(OF_FLASH_IOPS).min(OF_FLASH_MAX_IOPS)
+        }
+    }
+}
+
 /// Memory of the guests, and of the contents of their disks, which go to a file if there is not enough.
-fn memory(text: &mut String, plan: &Plan, guests: u64) {
+fn memory<'a>(text: &mut String, plan: &'a Plan, known: &mut KnownDisks<'a>, guests: u64) {
     let ram = plan.cells.iter().map(|cell| cell.machine.ram_bytes).max().unwrap_or(0);
-    let written = plan.cells.iter().map(written_bytes).max().unwrap_or(0);
+    let written = plan
+        .cells
+        .iter()
+        .map(|cell| written_bytes(cell, known))
+        .max()
+        .unwrap_or(0);
     let budget = free_memory_bytes() / MEMORY_SHARE;
     let beyond = written.saturating_mul(guests).saturating_sub(budget);
     let _ = write!(
@@ -63,9 +98,16 @@ fn memory(text: &mut String, plan: &Plan, guests: u64) {
     };
 }
 
-/// Everything that a trial may write to its disks.
-fn written_bytes(cell: &Cell) -> u64 {
-    let bytes = cell.workload.work.spec().bytes(4096);
+/// Everything that a trial may write to its disks. Files that are read are written first, and raw disks are not.
+fn written_bytes<'a>(cell: &'a Cell, known: &mut KnownDisks<'a>) -> u64 {
+    let mut bytes = cell.workload.work.spec().bytes(4096);
+    if let (Work::Io(io), Some(disks)) = (&cell.workload.work, known.of(cell))
+        && let (Some(runtime_ns), false) = (io.runtime_ns, io.pattern.has_reads())
+    {
+        let seconds = Duration::from_nanos(runtime_ns.saturating_add(io.ramp_ns)).as_secs() + 1;
+        let blocks = requests_a_second(io, disks).saturating_mul(seconds);
+        bytes = bytes.min(blocks.saturating_mul(io.block_bytes));
+    }
     let disks = cell.machine.disks.first().map_or(1, |group| group.count);
     cell.stack.array.member_bytes_min(disks, bytes)
 }

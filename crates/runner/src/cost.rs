@@ -18,16 +18,21 @@ const BYTES_PER_US: u64 = 500;
 /// Operations per second on a fast disk in a test with a time limit.
 const OPERATIONS_PER_S: u64 = 20_000;
 
-/// Blocks per second of all jobs of a test with a time limit.
-fn a_second(io: &IoSpec) -> u64 {
+/// Blocks per second of all jobs of a test with a time limit, at most what the disks do.
+fn a_second(io: &IoSpec, of_disks: u64) -> u64 {
     let of_bytes = io.rate_bytes_s.map(|rate| rate / io.block_bytes.max(1));
     let limits = io.rate_iops.map(u64::from).into_iter().chain(of_bytes);
-    let of_job = limits.min().unwrap_or(OPERATIONS_PER_S);
-    of_job.saturating_mul(u64::from(io.jobs)).min(OPERATIONS_PER_S)
+    let of_job = limits.min().unwrap_or(of_disks);
+    of_job.saturating_mul(u64::from(io.jobs)).min(of_disks)
 }
 
-/// Expected wall time of one trial of a cell.
+/// Expected wall time of one trial of a cell, whatever its disks are.
 pub fn expected_us(cell: &Cell) -> u64 {
+    expected_us_on(cell, |_| OPERATIONS_PER_S)
+}
+
+/// The same with the requests per second that its disks do in a test with a time limit.
+pub fn expected_us_on(cell: &Cell, of_disks: impl Fn(&IoSpec) -> u64) -> u64 {
     let work = &cell.workload.work;
     let tests = (work.tests().len() as u64).max(1);
     let (operations, bytes) = match work {
@@ -37,7 +42,7 @@ pub fn expected_us(cell: &Cell) -> u64 {
             let mut blocks = (io.size_bytes / block).saturating_mul(u64::from(io.jobs));
             if let Some(runtime_ns) = io.runtime_ns {
                 let milliseconds = runtime_ns.saturating_add(io.ramp_ns) / 1_000_000;
-                let within = milliseconds.saturating_mul(a_second(io)) / 1000;
+                let within = milliseconds.saturating_mul(a_second(io, of_disks(io))) / 1000;
                 blocks = if io.time_based { within } else { blocks.min(within) };
             }
             (blocks, blocks.saturating_mul(block))

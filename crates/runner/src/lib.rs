@@ -18,7 +18,7 @@ mod runner;
 mod schedule;
 mod transcript;
 
-pub use cost::expected_us;
+pub use cost::{expected_us, expected_us_on};
 pub use error::{PlaceError, RunError};
 pub use interrupt::Interrupt;
 pub use outlook::{Outlook, Pace};

@@ -9,13 +9,13 @@ use study::plan::{Cell, Plan};
 use study::stack::{DATA, DiskGroup, MachineKind};
 
 /// The disks under test of all cells.
-pub(super) struct KnownDisks<'a> {
+pub(crate) struct KnownDisks<'a> {
     models: Models,
     of_groups: Vec<(&'a DiskGroup, bool, Option<Disks>)>,
 }
 
 impl<'a> KnownDisks<'a> {
-    pub(super) fn new(plan: &Plan) -> Self {
+    pub(crate) fn new(plan: &Plan) -> Self {
         Self {
             models: Models::of(plan),
             of_groups: Vec::new(),
@@ -23,7 +23,7 @@ impl<'a> KnownDisks<'a> {
     }
 
     /// The disks of a cell; `None` if their model is not known.
-    pub(super) fn of(&mut self, cell: &'a Cell) -> Option<&Disks> {
+    pub(crate) fn of(&mut self, cell: &'a Cell) -> Option<&Disks> {
         let group = cell.machine.group(DATA)?;
         if cell.machine.kind != MachineKind::Lab {
             return None;
@@ -46,9 +46,9 @@ impl<'a> KnownDisks<'a> {
 }
 
 /// The disks under test, if their model is known.
-pub(super) struct Disks {
-    pub(super) model: Model,
-    pub(super) count: u64,
+pub(crate) struct Disks {
+    pub(crate) model: Model,
+    pub(crate) count: u64,
     write_cache: bool,
     drain_ms: OnceCell<Option<f64>>,
     sustained_mb_s: OnceCell<Option<f64>>,
@@ -56,12 +56,12 @@ pub(super) struct Disks {
 
 impl Disks {
     /// Time in which one disk empties its full write cache; `None` if the model cannot be simulated.
-    pub(super) fn drain_ms(&self) -> Option<f64> {
+    pub(crate) fn drain_ms(&self) -> Option<f64> {
         *self.drain_ms.get_or_init(|| disksim::show::drain_ms(&self.model).ok())
     }
 
     /// Sustained rate of one disk that is both read and written, MB/s; `None` if the model cannot be simulated.
-    pub(super) fn sustained_mb_s(&self) -> Option<f64> {
+    pub(crate) fn sustained_mb_s(&self) -> Option<f64> {
         *self.sustained_mb_s.get_or_init(|| {
             let sustained = disksim::show::sustained(&self.model).ok()?;
             Some(sustained.read_mb_s.min(sustained.write_mb_s))
@@ -69,7 +69,7 @@ impl Disks {
     }
 
     /// Total bytes of writes that they accept before they are on the media.
-    pub(super) fn cache_bytes(&self) -> u64 {
+    pub(crate) fn cache_bytes(&self) -> u64 {
         let sectors = match &self.model.device {
             Device::Mechanical(disk) if self.write_cache && disk.write_cache.enabled => {
                 u64::from(disk.write_cache.sectors_max)
@@ -83,7 +83,7 @@ impl Disks {
         self.count * sectors * SECTOR_BYTES
     }
 
-    pub(super) fn has_heads(&self) -> bool {
+    pub(crate) fn has_heads(&self) -> bool {
         matches!(self.model.device, Device::Mechanical(_))
     }
 }

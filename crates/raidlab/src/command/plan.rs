@@ -23,7 +23,8 @@ pub fn plan(arguments: &PlanArguments) -> Result<ExitCode, ExpectedError> {
                 Some(shard) => shard_text(&plan, shard),
                 None => {
                     print(&text(&plan))?;
-                    run_cost::paragraph(&plan, &cache, prepare::processors())
+                    let jobs = arguments.jobs.map_or_else(prepare::processors, |jobs| jobs as usize);
+                    run_cost::paragraph(&plan, &cache, jobs)
                 }
             };
             print(&text)?;

@@ -224,7 +224,7 @@ fn notes(stack: &StackSpec, disks: &Disks) -> Vec<String> {
     )];
     if let Some(size) = stack.array.member_size_bytes {
         notes.push(format!(
-            "The study used {} of each disk; these commands use all of it. The inner tracks of a disk are slower.",
+            "The study used {} of each disk; these commands use all of it. A hard disk is slower on its inner tracks.",
             bytes(size)
         ));
     }
