@@ -186,7 +186,7 @@ struct Test<'a> {
     scores: Vec<Score>,
 }
 
-/// Of each stack whether it counts: imported results that are shown with a run are of other disks.
+/// Whether each stack counts: imported results that are shown with a run were measured on other disks.
 fn own_stacks(input: &Input) -> Vec<bool> {
     let is_own = |stack: &&str| {
         let mut cells = input.plan.cells.iter().filter(|cell| cell.stack_label == **stack);

@@ -15,8 +15,8 @@ const NAME: &str = "raidlab";
 /// fio's unit of bandwidth, KiB/s.
 const KIBIBYTE: u64 = 1024;
 
-/// A limited job with at most so many requests logs each of them: fio writes no line for an interval without a request, so
-/// that the length of an interval is not known. A line takes some 40 bytes of memory.
+/// A limited job with at most this number of requests logs each of them: fio writes no line for an interval without a
+/// request, so that the length of an interval is not known. A line takes some 40 bytes of memory.
 const REQUESTS_MAX: u64 = 50_000;
 
 /// What a line of a log stands for.

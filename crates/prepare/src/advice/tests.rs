@@ -1,0 +1,160 @@
+use super::*;
+
+fn warnings(count: u32, fs: &str) -> Vec<String> {
+    let study = format!(
+        "[disks]\ncount = {count}\n[[stack]]\nfs = {{ type = \"zfs\", {fs} }}\n[[workload]]\nname = \"w\"\n\
+             tree = {{ files = 10 }}\n"
+    );
+    of(&study_file::read(&study, "a.toml", &study_file::Known::default()).expect("a study"))
+}
+
+#[test]
+fn a_queue_that_the_model_does_not_have_is_warned_of() {
+    let of = |depth: u32| {
+        let study = format!(
+            "[disks]\nmodel = \"maxtor-d540x-4g-120gb\"\ncount = 1\n[[stack]]\narray = {{ level = \"single\" }}\n\
+                 queue_depth = {depth}\n[[workload]]\nname = \"w\"\ntree = {{ files = 10 }}\n"
+        );
+        of(&study_file::read(&study, "a.toml", &study_file::Known::default()).expect("a study"))
+    };
+    assert_eq!(of(1), [""; 0]);
+    let said = of(8).concat();
+    let words =
+        "has `queue_depth = 8`, but the model maxtor-d540x-4g-120gb takes 1 at a time: it is measured with that";
+    assert!(said.ends_with(words), "{said}");
+}
+
+#[test]
+fn one_wide_mirror_is_warned_of() {
+    assert_eq!(
+        warnings(8, "pool = \"mirror\""),
+        [
+            "`zfs` is one mirror of 8 disks, which stores every block 8 times; for striped mirrors, write \
+                 `vdev_disks = 2`; if one mirror is meant, `vdev_disks = 8`"
+        ]
+    );
+    let of_five = warnings(5, "pool = \"mirror\"").concat();
+    assert!(
+        of_five.contains("write `vdev_disks = 2` and `count = 6` in [disks]"),
+        "{of_five}"
+    );
+    for (count, fs) in [
+        (8, "pool = \"mirror\", vdev_disks = 8"),
+        (8, "pool = \"mirror\", vdev_disks = 2"),
+        (8, "pool = \"raidz2\""),
+        (3, "pool = \"mirror\""),
+    ] {
+        assert_eq!(warnings(count, fs), [""; 0], "{count} {fs}");
+    }
+}
+
+/// Warnings of a study with this array and this workload, in a folder with this job file.
+fn of_workload(array: &str, workload: &str, job_file: &str) -> Vec<String> {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("job.fio"), job_file).expect("a job file");
+    let known = study_file::Known {
+        folder: Some(folder.path().to_owned()),
+        ..study_file::Known::default()
+    };
+    let study = format!(
+        "ram = \"256M\"\n[disks]\nmodel = \"wd-500gb-2007\"\ncount = 4\n[[stack]]\narray = {{ {array} }}\n\
+             [[workload]]\nname = \"w\"\n{workload}\n"
+    );
+    of(&study_file::read(&study, "a.toml", &known).expect("a study"))
+}
+
+/// Issue 39, D18: a study of 200,000 cells had 400,000 warnings, and each was compared with all others.
+#[test]
+fn issue_39_18_many_cells_with_one_kind_of_warning_have_few_warnings() {
+    let sizes: Vec<String> = (1..=40).map(|mebibytes| format!("\"{mebibytes}M\"")).collect();
+    let workload = format!(
+        "io = {{ rw = \"randread\", direct = true, size = [{}] }}",
+        sizes.join(", ")
+    );
+    let said = of_workload("level = 5, bitmap = \"none\"", &workload, "");
+    assert_eq!(said.len(), LISTED_MAX, "{said:?}");
+    assert!(said[0].contains("seeks within 1 MiB"), "{said:?}");
+    assert!(
+        said[LISTED_MAX - 1].ends_with(" (32 more cells have a warning of this kind)"),
+        "{said:?}"
+    );
+}
+
+/// Issue 39, A3.
+#[test]
+fn a_job_file_does_not_bypass_the_warnings_of_its_job() {
+    let array = "level = 5, bitmap = \"none\"";
+    let direct = of_workload(
+        array,
+        "fio = { rw = \"randrw\", size = \"64M\", direct = true, iodepth = 8, runtime = \"9s\" }",
+        "",
+    );
+    let job = "rw=randrw\nbs=4k\nsize=64m\ndirect=1\niodepth=8\nruntime=9\ntime_based\n";
+    let of_file = of_workload(
+        array,
+        "fio_file = \"job.fio\"",
+        &format!("[mix]\n{job}ioengine=libaio\n"),
+    );
+    let same: Vec<String> = direct
+        .iter()
+        .map(|sentence| {
+            let sentence = sentence
+                .replace("`w` ", "`w` [mix] ")
+                .replace(" = \"", "=")
+                .replace("\"`", "`");
+            sentence.replace("direct = true", "direct=1")
+        })
+        .collect();
+    assert!(direct.len() >= 2, "{direct:?}");
+    assert_eq!(of_file, same);
+    let no_engine = of_workload(array, "fio_file = \"job.fio\"", &format!("[mix]\n{job}")).concat();
+    assert!(
+        no_engine.contains("`iodepth` 8, but fio's engine psync, its default, keeps one request in flight"),
+        "{no_engine}"
+    );
+}
+
+#[test]
+fn every_kind_of_random_reads_is_warned_of_its_short_seeks() {
+    let array = "level = 5, bitmap = \"none\"";
+    for (workload, help) in [
+        ("bonnie = { size = \"1G\" }", "write `size = \"16G\"` or more"),
+        (
+            "iozone = { file = \"64M\", tests = [\"random-read\"] }",
+            "write `file = \"16G\"` or more",
+        ),
+        (
+            "server = { tests = [\"mixed\"], files = 100, size = \"4K\" }",
+            "use more `files`",
+        ),
+    ] {
+        let said = of_workload(array, workload, "").join("\n");
+        assert!(
+            said.contains("seeks are much shorter") && said.contains(help),
+            "{workload}: {said}"
+        );
+    }
+}
+
+/// Issue 39, A5: "write `size = 256G`" for an array of 3 GiB.
+#[test]
+fn no_warning_asks_for_more_than_the_array_holds() {
+    let random = |array: &str, rest: &str| {
+        let workload = format!("io = {{ rw = \"randrw\", size = \"16M\", runtime = \"60s\", {rest} }}");
+        of_workload(array, &workload, "").join("\n")
+    };
+    let small = "level = 5, size = \"1G\", bitmap = \"none\"";
+    let said = random(small, "direct = true");
+    assert!(
+        said.contains("less than 0.01 % of the 1.4 TiB")
+            && said.contains("leave `size` out of `array`, and write `size = \"16G\"` or more"),
+        "{said}"
+    );
+    // 192 MiB are less than the 256 MiB of RAM.
+    let said = random("level = 5, size = \"64M\", bitmap = \"none\"", "direct = false");
+    assert!(
+        said.contains("use less `ram`: the stack has room for 192 MiB only, or write `direct = true`"),
+        "{said}"
+    );
+    assert!(!said.contains("larger than `ram`"), "{said}");
+}
