@@ -82,6 +82,8 @@ pub struct DiskInfo {
     pub words: String,
     /// Names of its figures without a source: estimates, and what is said from memory.
     pub unverified: Vec<String>,
+    /// Hours to read or write all of it once at its full rate; `None` if it is not known.
+    pub pass_hours: Option<f64>,
 }
 
 impl Input {

@@ -108,6 +108,8 @@ pub struct Layout {
     pub survives: Option<u32>,
     /// md resyncs the whole array after a crash ([`study::stack::ArraySpec::resyncs_after_a_crash`]).
     pub resyncs: bool,
+    /// Hours that this takes at least, for the whole disk; `None` if its model is not known.
+    pub resync_hours: Option<f64>,
 }
 
 /// A stack in a column.
@@ -346,7 +348,7 @@ fn row(input: &Input, cuts: &[PowerCuts], stack: &str, columns: &[Column], score
         scores,
         worst,
         is_ranked,
-        layout: cell.map(layout).unwrap_or_default(),
+        layout: cell.map(|cell| layout(input, cell)).unwrap_or_default(),
         rebuild: String::new(),
         power_cut: shown.map(|row| row.verdict.clone()).unwrap_or_default(),
         is_unsafe: of_stack().any(|row| row.is_bad),
@@ -379,8 +381,9 @@ const fn is_rebuild(metric: Metric) -> bool {
     matches!(metric, Metric::TimeToRebuild | Metric::TimeToRebuildDisk)
 }
 
-fn layout(cell: &Cell) -> Layout {
-    let disks = cell.machine.group(DATA).map_or(0, |group| group.count);
+fn layout(input: &Input, cell: &Cell) -> Layout {
+    let group = cell.machine.group(DATA);
+    let disks = group.map_or(0, |group| group.count);
     if disks == 0 {
         return Layout::default();
     }
@@ -390,5 +393,9 @@ fn layout(cell: &Cell) -> Layout {
         usable: cell.stack.usable_disks(disks),
         survives: (!is_nested).then(|| cell.stack.may_be_missing(disks)),
         resyncs: cell.stack.array.resyncs_after_a_crash(),
+        resync_hours: group.and_then(|group| {
+            let model = input.disks.iter().find(|disk| disk.model == group.model);
+            model?.pass_hours
+        }),
     }
 }

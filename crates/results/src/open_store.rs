@@ -220,6 +220,7 @@ fn disk_infos(plan: &Plan) -> Vec<DiskInfo> {
     let mut groups: Vec<&DiskGroup> = plan.cells.iter().flat_map(|cell| &cell.machine.disks).collect();
     groups.sort_unstable_by_key(|group| &group.model);
     groups.dedup_by_key(|group| &group.model);
+    let resyncs = plan.cells.iter().any(|cell| cell.stack.array.resyncs_after_a_crash());
     let info = |group: &DiskGroup| {
         let found = models.find(group).ok()?;
         let mut words = found.file.title.clone();
@@ -230,6 +231,9 @@ fn disk_infos(plan: &Plan) -> Vec<DiskInfo> {
             model: group.model.clone(),
             words,
             unverified: lab::disks::from_memory(&found),
+            pass_hours: resyncs
+                .then(|| lab::disks::rebuild_time::pass_hours(group, &found))
+                .flatten(),
         })
     };
     groups.into_iter().filter_map(info).collect()

@@ -71,6 +71,18 @@ impl WholeDisk {
     }
 }
 
+/// Hours to read or write the whole disk once, at what it sustains in each zone: a resync or a rebuild takes at least that.
+/// `None` if the model cannot be simulated.
+pub fn pass_hours(group: &DiskGroup, model: &Model) -> Option<f64> {
+    let bytes = (model.sectors * SECTOR_BYTES) as f64;
+    let disk = WholeDisk {
+        bytes,
+        member_bytes: bytes,
+        rates: rates(group, model)?,
+    };
+    Some(disk.pass_s(bytes) / HOUR_S)
+}
+
 /// Computed once per model.
 fn rates(group: &DiskGroup, model: &Model) -> Option<Vec<f64>> {
     type Key = (String, Option<String>);

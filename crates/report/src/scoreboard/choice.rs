@@ -143,6 +143,7 @@ mod tests {
                 usable: Some(usable),
                 survives: Some(survives),
                 resyncs: false,
+                resync_hours: None,
             },
             rebuild: String::new(),
             power_cut: String::new(),

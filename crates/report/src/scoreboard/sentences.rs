@@ -236,12 +236,23 @@ fn protection(board: &Scoreboard, row: &ScoreRow, choice: &Choice) -> String {
 }
 
 /// What the leading stack pays for having no bitmap where others have one.
-fn resync(board: &Scoreboard, row: &ScoreRow) -> &'static str {
+fn resync(board: &Scoreboard, row: &ScoreRow) -> String {
     let does_not = |other: &ScoreRow| other.layout.survives != Some(0) && !other.layout.resyncs;
     match row.layout.resyncs && board.rows.iter().any(does_not) {
-        true => " It has no bitmap: after a crash md resyncs the whole array.",
-        false => "",
+        true => format!(
+            " It has no bitmap: after a crash md resyncs the whole array{}.",
+            resync_time(row)
+        ),
+        false => String::new(),
     }
+}
+
+/// `, at least 24.1 h on whole disks`; empty if it is not known.
+fn resync_time(row: &ScoreRow) -> String {
+    let hours = row.layout.resync_hours;
+    hours.map_or_else(String::new, |hours| {
+        format!(", at least {} h on whole disks", number_of(hours))
+    })
 }
 
 /// The rows to choose from, each with what it gives and what it takes.
@@ -297,7 +308,10 @@ fn layout(row: &ScoreRow) -> String {
         0 => "survives no failed disk".to_owned(),
         disks => format!("survives {}", count(disks as usize, "failed disk")),
     });
-    let resyncs = row.layout.resyncs.then(|| "full resync after a crash".to_owned());
+    let resyncs = row
+        .layout
+        .resyncs
+        .then(|| format!("full resync after a crash{}", resync_time(row)));
     let parts = usable.into_iter().chain(survives).chain(resyncs);
     parts.collect::<Vec<String>>().join(", ")
 }
@@ -331,7 +345,10 @@ fn facts(board: &Scoreboard) -> [Facts; 5] {
             "full resync after crash",
             each(|row| match (row.layout.survives, row.layout.resyncs) {
                 (None | Some(0), _) => "–".to_owned(),
-                (_, true) => "yes".to_owned(),
+                (_, true) => match row.layout.resync_hours {
+                    Some(hours) => format!("yes, {} h or more", number_of(hours)),
+                    None => "yes".to_owned(),
+                },
                 (_, false) => "no".to_owned(),
             }),
         ),

@@ -345,8 +345,13 @@ impl Job {
             let is_short = !is_empty && figures.milliseconds < 1.0;
             if is_short {
                 notes.push(format!(
-                    "the {}s of `{}` took less than a millisecond, which is fio's resolution: left out",
-                    direction.name(),
+                    "{} of `{}` took less than a millisecond, which is fio's resolution: left out",
+                    match direction {
+                        Direction::Read => "the reads",
+                        Direction::Write => "the writes",
+                        Direction::Trim => "the trims",
+                        Direction::Mixed => "reads and writes together",
+                    },
                     self.name
                 ));
             }

@@ -105,6 +105,7 @@ pub fn input() -> Input {
             model: "wd-500gb-2007".to_owned(),
             words: "Western Digital WD5000YS, 500 GB, 7200 rpm, 16 MiB cache, NCQ depth 32".to_owned(),
             unverified: Vec::new(),
+            pass_hours: None,
         }],
         plan: plan.clone(),
     };
