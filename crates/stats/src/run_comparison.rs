@@ -16,7 +16,7 @@ use crate::interval::Interval;
 use crate::interval::TRIALS_MIN;
 use crate::judge::{distinct, headline};
 use crate::summary::Summary;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use study::metric::{Better, Metric};
 use study::plan::{Cell, Plan};
 use study::stack::MachineKind;
@@ -108,19 +108,18 @@ pub fn compare_runs(first: RunSide<'_>, second: RunSide<'_>) -> RunComparison {
     let paired: HashSet<CellId> = pairs.iter().flat_map(|pair| [pair.0.id, pair.1.id]).collect();
     let alike = differences::alike(first.plan, second.plan, |cell| !paired.contains(&cell.id));
     pairs.extend(alike);
-    let is_paired = |id: CellId, of: fn(&(&Cell, &Cell)) -> CellId| pairs.iter().any(|pair| of(pair) == id);
-    let only = |plan: &Plan, of: fn(&(&Cell, &Cell)) -> CellId| -> Vec<String> {
-        let alone = plan.cells.iter().filter(|cell| !is_paired(cell.id, of));
+    let of_first: HashSet<CellId> = pairs.iter().map(|pair| pair.0.id).collect();
+    let of_second: HashSet<CellId> = pairs.iter().map(|pair| pair.1.id).collect();
+    let only = |plan: &Plan, paired: &HashSet<CellId>| -> Vec<String> {
+        let alone = plan.cells.iter().filter(|cell| !paired.contains(&cell.id));
         alone.map(|cell| cell.key.clone()).collect()
     };
-    let (only_first, only_second) = (only(first.plan, |pair| pair.0.id), only(second.plan, |pair| pair.1.id));
+    let (only_first, only_second) = (only(first.plan, &of_first), only(second.plan, &of_second));
     let compared: Vec<Compared<'_>> = pairs
         .iter()
         .flat_map(|pair| compared(first.measurements, second.measurements, *pair))
         .collect();
-    let is_alone = |cell: &Cell| {
-        is_imported(cell) && !is_paired(cell.id, |pair| pair.0.id) && !is_paired(cell.id, |pair| pair.1.id)
-    };
+    let is_alone = |cell: &Cell| is_imported(cell) && !of_first.contains(&cell.id) && !of_second.contains(&cell.id);
     let mut own = [(first, second), (second, first)].into_iter();
     let own =
         own.find(|(own, other)| !own.plan.cells.iter().any(is_imported) && other.plan.cells.iter().any(is_alone));
@@ -148,19 +147,36 @@ fn is_imported(cell: &Cell) -> bool {
 
 /// The pairs of cells.
 fn pairs<'a>(first: &'a Plan, second: &'a Plan) -> Vec<(&'a Cell, &'a Cell)> {
-    let elsewhere = |cell: &Cell| CellId::anywhere(cell);
-    let mut pairs = Vec::new();
-    for cell in &first.cells {
-        if let Some(same) = second.cell(cell.id) {
-            pairs.push((cell, same));
-            continue;
+    let by_setting = |plan: &'a Plan| {
+        let mut alike: HashMap<CellId, Vec<&'a Cell>> = HashMap::new();
+        for cell in &plan.cells {
+            alike.entry(CellId::anywhere(cell)).or_default().push(cell);
         }
-        let like = |plan: &'a Plan| plan.cells.iter().filter(|other| elsewhere(other) == elsewhere(cell));
-        let mut others = like(second).filter(|other| first.cell(other.id).is_none());
-        if let (Some(other), None, 1) = (others.next(), others.next(), like(first).count()) {
-            pairs.push((cell, other));
+        alike
+    };
+    let (of_first, of_second) = (first.cells_by_id(), second.cells_by_id());
+    let alike_in_second = by_setting(second);
+    let mut pairs = Vec::new();
+    for (setting, alike) in by_setting(first) {
+        for cell in &alike {
+            if let Some(same) = of_second.get(&cell.id) {
+                pairs.push((*cell, *same));
+                continue;
+            }
+            let others = alike_in_second.get(&setting).into_iter().flatten();
+            let mut others = others.filter(|other| !of_first.contains_key(&other.id));
+            if let (Some(other), None, 1) = (others.next(), others.next(), alike.len()) {
+                pairs.push((*cell, *other));
+            }
         }
     }
+    let places: HashMap<CellId, usize> = first
+        .cells
+        .iter()
+        .zip(0..)
+        .map(|(cell, place)| (cell.id, place))
+        .collect();
+    pairs.sort_by_key(|(cell, _)| places.get(&cell.id));
     pairs
 }
 

@@ -141,4 +141,16 @@ mod tests {
         let direct_s = whole.bytes / MEBIBYTE / 50.0;
         assert!((whole.rebuild_s(50.0).expect("a rate") / direct_s - 1.0).abs() < 1e-9);
     }
+
+    /// 16 TB at 261 MB/s outside and 120 MB/s inside, on average 190: 23 h.
+    #[test]
+    fn a_pass_over_a_large_disk_takes_a_day() {
+        let study = "[disks]\nmodel = \"seagate-exos-x16-16tb\"\ncount = 3\n[[stack]]\narray = { level = 5 }\n\
+                     [[workload]]\nname = \"w\"\nio = { runtime = \"60s\" }\n";
+        let cell = crate::disks::test_study::plan(study).cells.remove(0);
+        let group = cell.machine.group(DATA).expect("disks");
+        let model = Models::default().find(group).expect("a model");
+        let hours = pass_hours(group, &model).expect("hours");
+        assert!((21.0..27.0).contains(&hours), "{hours} h");
+    }
 }

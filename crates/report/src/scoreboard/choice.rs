@@ -113,7 +113,7 @@ fn others(rows: &[ScoreRow], safe: &[usize], leaders: &[usize]) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scoreboard::sentences::unranked;
+    use crate::scoreboard::sentences::{resync, unranked};
     use crate::scoreboard::{Score, Scoreboard};
     use stats::{Basis, Interval};
 
@@ -180,6 +180,26 @@ mod tests {
             others: vec![1, 3],
         };
         assert_eq!(advice(&rows), Advice::Build(expected));
+    }
+
+    /// "Drop the bitmap" was what the first screen said, without what a crash costs then.
+    #[test]
+    fn issue_39_a4_a_recommended_stack_without_a_bitmap_says_how_long_a_resync_takes() {
+        let mut rows = [
+            row("RAID 5 no bitmap", 0.9, 0.0, RAID5),
+            row("RAID 5 bitmap", 0.7, 0.0, RAID5),
+        ];
+        (rows[0].layout.resyncs, rows[0].layout.resync_hours) = (true, Some(23.4));
+        let board = Scoreboard {
+            columns: Vec::new(),
+            rows: rows.to_vec(),
+            advice: advice(&rows),
+        };
+        assert_eq!(
+            resync(&board, &board.rows[0]),
+            " It has no bitmap: after a crash md resyncs the whole array, at least 23.4 h on whole disks."
+        );
+        assert_eq!(resync(&board, &board.rows[1]), "");
     }
 
     #[test]

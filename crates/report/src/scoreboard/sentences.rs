@@ -236,7 +236,7 @@ fn protection(board: &Scoreboard, row: &ScoreRow, choice: &Choice) -> String {
 }
 
 /// What the leading stack pays for having no bitmap where others have one.
-fn resync(board: &Scoreboard, row: &ScoreRow) -> String {
+pub(super) fn resync(board: &Scoreboard, row: &ScoreRow) -> String {
     let does_not = |other: &ScoreRow| other.layout.survives != Some(0) && !other.layout.resyncs;
     match row.layout.resyncs && board.rows.iter().any(does_not) {
         true => format!(
