@@ -190,7 +190,7 @@ pub struct PlanArguments {
     /// Seed of all random choices of the run
     #[arg(long, default_value_t = 1, value_parser = seed, allow_negative_numbers = true)]
     pub seed: u64,
-    /// Number of guests that the run would have in parallel (default: one for each processor)
+    /// Number of guests in parallel (default: one for each processor)
     #[arg(long, value_parser = |text: &str| whole(text, 1..=256), allow_negative_numbers = true)]
     pub jobs: Option<u64>,
     #[arg(long, value_enum, default_value_t = Format::Text)]
