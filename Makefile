@@ -65,7 +65,7 @@ stacks: build
 	$(RAIDLAB) kernel build 6.12+zfs || true
 	RAIDLAB_ALL_STACKS=1 cargo test --locked -p raidlab --test lab -- every_stack --show-output
 
-# Merges, shows, reports and exports stores of 100,000 cells, each within a minute and 1 GiB of memory.
+# Merges, shows, reports and exports stores of 100,000 cells, each within a minute of processor time and 1 GiB of memory.
 scale: compiler
 	TMPDIR=/dev/shm RAIDLAB_SCALE=100000 cargo test --release --locked -p raidlab --test cli -- many_cells --show-output
 
