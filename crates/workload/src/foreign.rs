@@ -14,7 +14,7 @@ mod tests;
 
 use crate::host::{DeviceCounters, Host};
 use crate::{Engine, HostError, Target, WorkloadError};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use study::event::{Event, ToolCall};
 use study::workload::ImportedSpec;
 use tools::{Invocation, MissingTool, MissingTools, Tool, ToolError};
@@ -41,6 +41,21 @@ const RESULTS_MAX: usize = 10_000;
 const EVENTS_MAX: usize = 200_000;
 /// fio's limit of a job's name is 127.
 const NAME_BYTES_MAX: usize = 255;
+
+/// Each result has the notes of its file: a long file would be stored many times.
+const NOTES_MAX: usize = 20;
+
+/// The notes, each once and not too many.
+fn few(notes: Vec<String>) -> Vec<String> {
+    let mut known = HashSet::new();
+    let mut notes: Vec<String> = notes.into_iter().filter(|note| known.insert(note.clone())).collect();
+    let more = notes.len().saturating_sub(NOTES_MAX);
+    notes.truncate(NOTES_MAX);
+    if more > 0 {
+        notes.push(format!("and {more} more of this kind"));
+    }
+    notes
+}
 
 /// Parses a file of results; fails if the format is unknown.
 pub fn read(text: &str) -> Result<Vec<Foreign>, String> {
@@ -170,7 +185,7 @@ impl Kept {
         });
     }
 
-    /// All events, and what was left out.
+    /// All events, and what was left out ([`few`]).
     fn with_notes(mut self, notes: &[String]) -> Vec<Event> {
         if !notes.is_empty() {
             self.provenance("imported.notes", &notes.join("; "));

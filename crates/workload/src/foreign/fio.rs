@@ -93,8 +93,21 @@ const WORK: [&str; 16] = [
 /// Options that keep a job from doing as much as it can.
 const LIMITS: [&str; 4] = ["rate", "rate_iops", "thinktime", "latency_target"];
 
+/// More requests, or milliseconds (35 years), are no measurement. Sums of those of 10,000 jobs fit into 64 bits.
+const COUNT_MAX: u64 = 1 << 48;
+const MILLISECONDS_MAX: f64 = 1e12;
+/// As many bytes as a job of [`COUNT_MAX`] requests of 4 GiB.
+const BYTES_MAX: f64 = 1.3e24;
+
 /// The results of a file.
 pub(super) fn results(runs: Vec<Run>) -> Result<Vec<Foreign>, String> {
+    let jobs = runs.iter().flat_map(|run| &run.jobs);
+    if let Some(job) = jobs.into_iter().find(|job| !job.is_possible()) {
+        return Err(format!(
+            "has a job `{}` with figures that no job can have: negative, endless, or too large",
+            job.name
+        ));
+    }
     let mut all = Vec::new();
     for run in last_of_each_run(runs) {
         all.push(run.foreign()?);
@@ -361,13 +374,36 @@ impl Job {
     }
 }
 
+impl Job {
+    /// Whether sums of its figures with those of others are numbers.
+    fn is_possible(&self) -> bool {
+        let fits = |bins: &BTreeMap<u64, u64>| {
+            let sum = bins.values().try_fold(0_u64, |sum, &count| sum.checked_add(count));
+            sum.is_some_and(|sum| sum <= COUNT_MAX)
+        };
+        let within = |value: f64, most: f64| (0.0..=most).contains(&value);
+        fits(&self.fsyncs)
+            && self.directions.values().all(|figures| {
+                within(figures.bytes, BYTES_MAX)
+                    && within(figures.operations, COUNT_MAX as f64)
+                    && within(figures.milliseconds, MILLISECONDS_MAX)
+                    && figures
+                        .percentiles
+                        .iter()
+                        .all(|(_, ns)| within(*ns, MILLISECONDS_MAX * 1e6))
+                    && fits(&figures.bins)
+            })
+    }
+}
+
 impl Figures {
     pub(super) fn add(&mut self, other: Self) {
         self.bytes += other.bytes;
         self.operations += other.operations;
         self.milliseconds = self.milliseconds.max(other.milliseconds);
         for (nanoseconds, count) in other.bins {
-            *self.bins.entry(nanoseconds).or_default() += count;
+            let known = self.bins.entry(nanoseconds).or_default();
+            *known = known.saturating_add(count);
         }
         if self.percentiles.is_empty() {
             self.percentiles = other.percentiles;

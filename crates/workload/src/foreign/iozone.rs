@@ -1,7 +1,7 @@
 //! IOzone's output: the table of automatic mode, the lines of throughput mode, the reports for Excel. Each file size,
 //! record size and number of processes is a result of its own.
 
-use super::{Foreign, Kept};
+use super::{Foreign, Kept, RESULTS_MAX, few};
 use crate::iozone::{output, report};
 use std::collections::BTreeMap;
 use study::workload::IozoneTest;
@@ -77,7 +77,7 @@ pub(super) fn read(text: &str) -> Result<Vec<Foreign>, String> {
     }
     let in_throughput_mode = throughput(text, &mut notes)?;
     if in_throughput_mode.is_empty() {
-        results.extend(excel_of_throughput(text, &mut notes));
+        results.extend(excel_of_throughput(text, &mut notes)?);
     }
     results.extend(in_throughput_mode);
     if !text.contains("iozone test complete") {
@@ -95,6 +95,7 @@ pub(super) fn read(text: &str) -> Result<Vec<Foreign>, String> {
     let options = text
         .lines()
         .find_map(|line| line.trim().strip_prefix("Command line used:"));
+    let notes = few(notes);
     let results = results.into_iter().filter(|(_, figures)| !figures.is_empty());
     Ok(results
         .map(|(of, figures)| foreign(of, figures, version, options, &notes))
@@ -189,14 +190,26 @@ fn size(kib: u64) -> String {
     }
 }
 
-/// Adds a figure to the last result of this work that has none of its test: a second figure is of another run.
-fn add(results: &mut Results, of: Of, test: IozoneTest, kib_per_second: f64) {
+/// Adds a figure to the last result of this work that has none of its test: a second figure is of another run. Fails if it is
+/// no rate, or one too many.
+fn add(results: &mut Results, of: Of, test: IozoneTest, kib_per_second: f64) -> Result<(), String> {
+    if !(0.0..1e18).contains(&kib_per_second) {
+        return Err(format!(
+            "is not valid output of IOzone: {kib_per_second} is no rate in KiB/s"
+        ));
+    }
+    if results.len() >= RESULTS_MAX {
+        return Err(format!(
+            "has more than {RESULTS_MAX} results: at most these are imported at once"
+        ));
+    }
     let is_without = |figures: &[(IozoneTest, f64)]| figures.iter().all(|(other, _)| *other != test);
     let mut same = results.iter_mut().rev().filter(|(known, _)| *known == of);
     match same.find(|(_, figures)| is_without(figures)) {
         Some((_, figures)) => figures.push((test, kib_per_second)),
         None => results.push((of, vec![(test, kib_per_second)])),
     }
+    Ok(())
 }
 
 /// Throughput mode, which may have run with several numbers of processes.
@@ -222,7 +235,7 @@ fn throughput(text: &str, notes: &mut Vec<String>) -> Result<Results, String> {
             machine: child.machine.to_owned(),
             work: format!("{processes} {sizes}").trim().to_owned(),
         };
-        add(&mut results, of, test, child.kib_per_second);
+        add(&mut results, of, test, child.kib_per_second)?;
     }
     Ok(results)
 }
@@ -268,7 +281,7 @@ fn line_of_throughput(line: &str) -> Option<(&'static str, Option<IozoneTest>, V
 }
 
 /// The report for Excel of throughput mode, which repeats what was printed before, where that is missing.
-fn excel_of_throughput(text: &str, notes: &mut Vec<String>) -> Results {
+fn excel_of_throughput(text: &str, notes: &mut Vec<String>) -> Result<Results, String> {
     let mut results: Results = Vec::new();
     for (name, test, figures) in text.lines().filter_map(line_of_throughput) {
         let Some(test) = test else {
@@ -281,14 +294,14 @@ fn excel_of_throughput(text: &str, notes: &mut Vec<String>) -> Results {
                 true => format!("column {number}"),
                 false => String::new(),
             });
-            add(&mut results, of, test, figure);
+            add(&mut results, of, test, figure)?;
         }
     }
     if !results.is_empty() {
         notes
             .push("how many processes there were is not known: only IOzone's report for Excel is there".to_owned());
     }
-    results
+    Ok(results)
 }
 
 /// `"Writer report"`, a line of record sizes, a line for each file size.
@@ -322,10 +335,7 @@ fn excel(text: &str) -> Result<Results, String> {
                     continue;
                 }
                 let of = Of::work(sizes(*file as u64, *record as u64));
-                match results.iter_mut().find(|(known, _)| *known == of) {
-                    Some((_, figures)) => figures.push((*test, *figure)),
-                    None => results.push((of, vec![(*test, *figure)])),
-                }
+                add(&mut results, of, *test, *figure)?;
             }
         }
     }

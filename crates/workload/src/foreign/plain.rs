@@ -86,8 +86,9 @@ fn compose(line: &str) -> Option<&str> {
 /// `May 14 09:12:10 rig fio[2211]: ` of a system's journal.
 fn journal(line: &str) -> Option<&str> {
     let (date, rest) = line.split_at_checked(7)?;
-    if !date.starts_with(|c: char| c.is_ascii_uppercase()) || !fits(&date[3..], " 00 ") && !fits(&date[3..], "  0 ")
-    {
+    // A letter of another alphabet may be longer than a byte.
+    let day = date.get(3..)?;
+    if !date.starts_with(|c: char| c.is_ascii_uppercase()) || !fits(day, " 00 ") && !fits(day, "  0 ") {
         return None;
     }
     let clock = rest.get(..8).filter(|clock| fits(clock, "00:00:00"))?;

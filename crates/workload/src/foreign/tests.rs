@@ -1,3 +1,4 @@
+mod hostile;
 mod pasted;
 
 use super::*;

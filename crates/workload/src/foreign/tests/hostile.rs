@@ -1,0 +1,76 @@
+//! Files that nobody measured.
+
+use super::read;
+
+fn job(name: &str, runtime: &str, bins: &str) -> String {
+    format!(
+        r#"{{"jobname": "{name}", "error": 0, "write": {{"io_bytes": 0}}, "read": {{"io_bytes": 1048576, "runtime": {runtime}, "total_ios": 256, "clat_ns": {{"N": 256, "bins": {{{bins}}}}}}}}}"#
+    )
+}
+
+fn fio(jobs: &[String]) -> String {
+    format!(r#"{{"fio version": "fio-3.33", "jobs": [{}]}}"#, jobs.join(","))
+}
+
+#[test]
+fn issue_39_18_figures_that_no_job_can_have_are_refused() {
+    assert!(read(&fio(&[job("a", "1000", r#""5000": 256"#)])).is_ok());
+    for (runtime, bins) in [
+        ("1e300", r#""5000": 256"#),
+        ("-5", r#""5000": 256"#),
+        ("1000", r#""5000": 18446744073709551615"#),
+        ("1000", r#""5000": 9223372036854775807, "6000": 9223372036854775807"#),
+    ] {
+        let said = read(&fio(&[job("a", runtime, bins)]));
+        assert!(
+            said.as_ref().is_err_and(|error| error.contains("`a`")),
+            "{runtime} {bins}: {said:?}"
+        );
+    }
+    let huge = r#""5000": 18446744073709551000"#;
+    assert!(read(&fio(&[job("a", "1000", huge), job("a", "1000", huge)])).is_err());
+}
+
+/// `Größe der Datei` ended in a panic: a letter of two bytes where a journal has the day.
+#[test]
+fn issue_39_18_any_letters_can_stand_around_a_report() {
+    let report = fio(&[job("a", "1000", r#""5000": 256"#)]);
+    for words in [
+        "Größe der Datei",
+        "Ääääääää",
+        "Ménage à trois",
+        "日本語のログ",
+        "A🦀🦀🦀",
+    ] {
+        assert!(read(&format!("{words}\n{report}\n{words}\n")).is_ok(), "{words}");
+        assert!(read(&format!("{words}\n")).is_err());
+    }
+}
+
+/// 693 KB of lines without a test of raidlab's became 9 GiB: each of thousands of results had the notes of all.
+#[test]
+fn issue_39_18_a_note_is_kept_once() {
+    let mut text = String::new();
+    for number in 0..3000 {
+        text.push_str(&format!(
+            "\tEach process writes a {} kByte file in 4 kByte records\n",
+            number + 1
+        ));
+        text.push_str("\tChildren see throughput for  1 initial writers \t=  100.00 kB/sec\n");
+        text.push_str(&format!(
+            "\tChildren see throughput for  1 odd{number} writers \t=  100.00 kB/sec\n"
+        ));
+    }
+    let results = read(&text).expect("results");
+    assert_eq!(results.len(), 3000);
+    let kept: usize = results.iter().flat_map(|result| &result.notes).map(String::len).sum();
+    assert!(kept < 10 << 20, "{kept} bytes of notes");
+}
+
+#[test]
+fn issue_39_10_a_rate_of_iozone_is_not_negative() {
+    for figure in ["-5", "inf", "NaN"] {
+        let said = read(&format!("\"  Initial write \"  {figure}\niozone test complete.\n"));
+        assert!(said.is_err(), "{figure}: {said:?}");
+    }
+}
