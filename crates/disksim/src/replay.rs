@@ -64,9 +64,13 @@ pub struct ReplayReport {
     pub deviations: Vec<Deviation>,
 }
 
+/// Ten years: times in nanoseconds stay far from the end of 64 bits.
+const ALL_US_MAX: f64 = 3.15e14;
+
 /// Parses a trace with lines `R|W  Hit|Miss|…  first-block  blocks  response-µs  gap-µs`.
 pub fn parse(file: &str, text: &str) -> Result<Vec<Traced>, Diagnostic> {
     let mut trace = Vec::new();
+    let mut all_us = 0.0;
     for (index, line) in text.lines().enumerate() {
         let mut rest = Fields { line, at: 0 };
         let error = |column: usize, message: String| Diagnostic {
@@ -110,6 +114,13 @@ pub fn parse(file: &str, text: &str) -> Result<Vec<Traced>, Diagnostic> {
         }
         if sectors < 1.0 {
             return Err(error(sectors_column, "a request has at least one block".to_string()));
+        }
+        all_us += response_us + gap_us;
+        if all_us > ALL_US_MAX {
+            return Err(error(
+                column,
+                "the trace takes more than ten years until here".to_string(),
+            ));
         }
         trace.push(Traced {
             op,
@@ -311,6 +322,13 @@ mod tests {
         assert_eq!(
             wrong("R Hit 5 0 1.0 50.0"),
             "disk.trace:1:9: a request has at least one block"
+        );
+        // The clock wrapped, and the figures were wrong without a word.
+        let long = "R Hit 5 2 100.0 1000000000000\n".repeat(400);
+        assert!(
+            wrong(&long).ends_with("the trace takes more than ten years until here"),
+            "{}",
+            wrong(&long)
         );
     }
 

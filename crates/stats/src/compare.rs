@@ -130,16 +130,21 @@ impl Pairing {
 }
 
 impl Effect {
-    /// `None` with too few values, or with non-positive values, for which a ratio is meaningless.
+    /// `None` with too few values, or with non-positive values, for which a ratio is meaningless; also if a store was given
+    /// values that nobody measures, of which no error can be computed.
     pub fn of(first: &[InBlock], second: &[InBlock], pool: Option<&PooledVariance>) -> Option<Self> {
         if first.iter().chain(second).any(|one| one.value <= 0.0) {
             return None;
         }
         let logs = log_ratios(first, second);
-        if logs.len() >= TRIALS_MIN {
-            return Some(Self::of_blocks(&logs, pool));
-        }
-        Self::of_independent(first, second)
+        let effect = match logs.len() >= TRIALS_MIN {
+            true => Some(Self::of_blocks(&logs, pool)),
+            false => Self::of_independent(first, second),
+        };
+        effect.filter(|effect| {
+            let numbers = [effect.log, effect.standard_error, effect.degrees];
+            numbers.iter().all(|number| number.is_finite()) && effect.degrees > 0.0
+        })
     }
 
     fn of_blocks(logs: &[f64], pool: Option<&PooledVariance>) -> Self {

@@ -4,7 +4,8 @@ use crate::compare::{Effect, InBlock, PooledVariance, faster};
 use crate::error_rate::{alpha_of_differences, alpha_per_look};
 use crate::ranking::{Ranking, rank_among};
 use crate::summary::Summary;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::hash::Hash;
 use study::metric::{Better, Metric};
 use study::plan::{Cell, Plan};
 use study::stack::MachineKind;
@@ -143,10 +144,10 @@ pub fn judge_part(plan: &Plan, measurements: &[Measurement], all_stacks: usize) 
         let stacks = stacks(plan, name);
         let lead = Lead::of(plan, name);
         let of_workload = by_workload.remove(name).unwrap_or_default();
-        let tests = distinct(of_workload.iter().map(|one| one.entry.test.as_str()));
+        let tests = by_test(&of_workload);
         let (tests, counts): (Vec<_>, Vec<_>) = tests
-            .into_iter()
-            .map(|test| judge_test(&stacks, &of_workload, test, alpha, lead))
+            .iter()
+            .map(|(test, of_test)| judge_test(&stacks, of_test, test, alpha, lead))
             .filter(|test| !test.is_only_cost())
             .partition(|test| test.headline().metric.better() != Better::Neither);
         (!of_workload.is_empty()).then(|| WorkloadResults {
@@ -170,6 +171,21 @@ fn by_workload<'a>(plan: &'a Plan, measurements: &'a [Measurement]) -> HashMap<&
         }
     }
     by_workload
+}
+
+/// The measurements of each test, in order of appearance.
+fn by_test<'a>(of_workload: &[&'a Measurement]) -> Vec<(&'a str, Vec<&'a Measurement>)> {
+    let mut tests: Vec<(&str, Vec<&Measurement>)> = Vec::new();
+    let mut places: HashMap<&str, usize> = HashMap::new();
+    for &one in of_workload {
+        let test = one.entry.test.as_str();
+        let place = *places.entry(test).or_insert(tests.len());
+        if place == tests.len() {
+            tests.push((test, Vec::new()));
+        }
+        tests[place].1.push(one);
+    }
+    tests
 }
 
 /// Allowed errors.
@@ -205,18 +221,7 @@ fn stacks<'a>(plan: &'a Plan, workload: &str) -> Vec<Stack<'a>> {
     plan.stack_labels().into_iter().map(of_label).collect()
 }
 
-fn judge_test(
-    stacks: &[Stack<'_>],
-    of_workload: &[&Measurement],
-    test: &str,
-    alpha: Alpha,
-    lead: Lead,
-) -> TestResults {
-    let of_test: Vec<&Measurement> = of_workload
-        .iter()
-        .copied()
-        .filter(|one| one.entry.test == test)
-        .collect();
+fn judge_test(stacks: &[Stack<'_>], of_test: &[&Measurement], test: &str, alpha: Alpha, lead: Lead) -> TestResults {
     let mut metrics = distinct(of_test.iter().map(|one| one.entry.metric));
     let is_everywhere = |metric: &Metric| {
         let trials = |metric| of_test.iter().filter(|one| one.entry.metric == metric).count();
@@ -231,7 +236,7 @@ fn judge_test(
         name: test.to_owned(),
         measures: metrics
             .into_iter()
-            .map(|metric| judge_measure(stacks, &of_test, metric, alpha))
+            .map(|metric| judge_measure(stacks, of_test, metric, alpha))
             .collect(),
     }
 }
@@ -334,14 +339,9 @@ pub fn headline(of_test: &[Metric]) -> Option<Metric> {
 }
 
 /// Without duplicates, in order of appearance.
-pub(crate) fn distinct<T: Copy + Eq>(items: impl Iterator<Item = T>) -> Vec<T> {
-    let mut seen: Vec<T> = Vec::new();
-    for item in items {
-        if !seen.contains(&item) {
-            seen.push(item);
-        }
-    }
-    seen
+pub(crate) fn distinct<T: Copy + Eq + Hash>(items: impl Iterator<Item = T>) -> Vec<T> {
+    let mut known = HashSet::new();
+    items.filter(|item| known.insert(*item)).collect()
 }
 
 #[cfg(test)]

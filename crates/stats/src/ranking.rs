@@ -240,6 +240,18 @@ mod tests {
         assert_eq!(tiers(&stacks, Better::Higher), [vec![3], vec![0]]);
     }
 
+    /// A store that was edited: the variance of such values is beyond what a number holds.
+    #[test]
+    fn values_that_nobody_measures_are_not_ranked() {
+        let stacks = [
+            stack(&[1e308, 1e-308, f64::MAX]),
+            stack(&[f64::MIN_POSITIVE, 1.0, 1e300]),
+            stack(&[f64::INFINITY, 1.0, 2.0]),
+        ];
+        assert!(rank(&stacks, Better::Higher, 0.05).tiers.len() <= 1);
+        assert!(rank(&stacks, Better::Lower, 0.05).tiers.len() <= 1);
+    }
+
     #[test]
     fn steady_simulated_values_rank_fully() {
         let stacks = [stack(&[1.0; 3]), stack(&[3.0; 3]), stack(&[2.0; 3]), stack(&[3.0; 3])];

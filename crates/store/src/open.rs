@@ -4,7 +4,7 @@ use crate::migrate::{self, migrate};
 use crate::read::CellOfPlan;
 use crate::record::RunId;
 use crate::{Result, StoreError};
-use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, TransactionBehavior};
+use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fs;
@@ -59,7 +59,13 @@ impl Store {
     }
 
     fn open_for_writing(path: &Path) -> Result<Self> {
-        let connection = Connection::open(path).map_err(|source| StoreError::from_sqlite(path, source, 0))?;
+        // As for reading: `:memory:` and `file:` would be orders to SQLite, and a name that is not UTF-8 is refused.
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+            | OpenFlags::SQLITE_OPEN_CREATE
+            | OpenFlags::SQLITE_OPEN_URI
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(uri(path)?, flags)
+            .map_err(|source| StoreError::from_sqlite(path, source, 0))?;
         let mut store = Self {
             places: RefCell::default(),
             connection,
@@ -123,16 +129,27 @@ impl Store {
         Ok(version)
     }
 
-    /// Rejects a file with triggers, or with views in the place of tables: SQLite would execute them.
+    /// Rejects a file with triggers, or with other views than raidlab's: SQLite would execute them.
     fn check_programs(&self) -> Result<()> {
-        let sql = "SELECT type || ' ' || name FROM sqlite_schema
-                   WHERE type = 'trigger' OR (type = 'view' AND name NOT IN ('run_trial', 'latest_trial')) LIMIT 1";
-        let found = self.connection.query_row(sql, [], |row| row.get::<_, String>(0));
-        match self.checked(found.optional())? {
+        let sql = "SELECT type, name, sql FROM sqlite_schema WHERE type IN ('trigger', 'view')";
+        let found = || -> rusqlite::Result<Option<String>> {
+            let mut statement = self.connection.prepare(sql)?;
+            let mut rows = statement.query([])?;
+            while let Some(row) = rows.next()? {
+                let (kind, name): (String, String) = (row.get(0)?, row.get(1)?);
+                let text: String = row.get(2)?;
+                let is_own = kind == "view" && migrate::OF_VIEWS.iter().any(|own| own.contains(&text));
+                if !is_own {
+                    return Ok(Some(format!("{kind} {}", name.escape_debug())));
+                }
+            }
+            Ok(None)
+        };
+        match self.checked(found())? {
             None => Ok(()),
             Some(found) => Err(StoreError::Damaged {
                 path: self.path.clone(),
-                reason: format!("it has a {}, which no raidlab makes", found.escape_debug()),
+                reason: format!("it has a {found} that no raidlab made"),
             }),
         }
     }

@@ -56,7 +56,8 @@ impl Store {
             .prepare_cached(sql)?
             .execute((trial.0, hex::encode(seal)))?;
         let (run, before) = self.connection.query_row(
-            "SELECT run.id, run.seal FROM run JOIN trial ON run_id = run.id WHERE trial.id = ?1",
+            "SELECT trial.run_id, run_seal.seal FROM trial LEFT JOIN run_seal ON run_seal.run_id = trial.run_id
+             WHERE trial.id = ?1",
             [trial.0],
             |row| Ok((row.get::<_, i64>(0)?, row.get::<_, Option<String>>(1)?)),
         )?;
@@ -72,7 +73,8 @@ impl Store {
     }
 
     fn set_run_seal(&self, run: RunId, seal: Seal) -> rusqlite::Result<()> {
-        let sql = "UPDATE run SET seal = ?2 WHERE id = ?1";
+        let sql = "INSERT INTO run_seal (run_id, seal) VALUES (?1, ?2)
+                   ON CONFLICT (run_id) DO UPDATE SET seal = excluded.seal";
         self.connection
             .prepare_cached(sql)?
             .execute((run.0, hex::encode(seal)))
@@ -96,12 +98,8 @@ impl Store {
                 return Ok(Some(Changed::Trial(row.get::<_, Stored<CellId>>(2)?.0, row.get(3)?)));
             }
         }
-        let sql = "SELECT seal FROM run WHERE id = ?1";
-        let seal: Option<String> = self
-            .connection
-            .query_row(sql, [run.0], |row| row.get(0))
-            .optional()?
-            .flatten();
+        let sql = "SELECT seal FROM run_seal WHERE run_id = ?1";
+        let seal: Option<String> = self.connection.query_row(sql, [run.0], |row| row.get(0)).optional()?;
         match seal {
             Some(seal) if parsed(&seal) != Some(self.expected_run_seal(run)?) => Ok(Some(Changed::Run)),
             _ => Ok(None),

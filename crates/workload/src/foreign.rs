@@ -68,19 +68,33 @@ pub fn read(text: &str) -> Result<Vec<Foreign>, String> {
             results.len()
         ));
     }
-    let long = results
+    let mut names = results
         .iter()
         .flat_map(|result| &result.events)
-        .find_map(|event| match event {
-            Event::Sample(sample) if sample.test.len() > NAME_BYTES_MAX => Some(sample.test.len()),
+        .filter_map(|event| match event {
+            Event::Sample(sample) => Some(sample.test.as_str()),
             _ => None,
-        });
-    match long {
-        Some(bytes) => Err(format!(
-            "has a test with a name of {bytes} bytes: at most {NAME_BYTES_MAX} are possible"
-        )),
+        })
+        .chain(results.iter().map(|result| result.machine.as_str()));
+    match names.find_map(unusable) {
+        Some(reason) => Err(reason),
         None => Ok(results),
     }
+}
+
+/// Why a name of a test or a machine is refused.
+fn unusable(name: &str) -> Option<String> {
+    if name.len() > NAME_BYTES_MAX {
+        let bytes = name.len();
+        return Some(format!(
+            "has a test with a name of {bytes} bytes: at most {NAME_BYTES_MAX} are possible"
+        ));
+    }
+    name.starts_with(['=', '+', '-', '@']).then(|| {
+        format!(
+            "has a test or a machine `{name}`: a spreadsheet that opens an export takes such a name for a formula"
+        )
+    })
 }
 
 /// The results of all programs.

@@ -13,7 +13,7 @@ use disksim::disksim_import;
 use disksim::request::SECTOR_BYTES;
 use files::{ReadError, read_file};
 use prepare::own_models::OwnModels;
-use std::path::Path;
+use std::path::{Component, Path};
 use std::process::ExitCode;
 
 /// The longest validation traces are a few MB.
@@ -149,8 +149,15 @@ fn import(path: &Path) -> Result<String, ExpectedError> {
         .map(|name| name.to_string_lossy().into_owned())
         .unwrap_or_default();
     read(path)?;
-    let mut files =
-        |file: &str| read_file::read(&folder.join(file), FILE_BYTES_MAX).map_err(|words| format!("it {words}"));
+    let mut files = |file: &str| {
+        let is_below = Path::new(file)
+            .components()
+            .all(|part| matches!(part, Component::Normal(_)));
+        if !is_below {
+            return Err("it is not in the folder of the file that names it".to_owned());
+        }
+        read_file::read_regular(&folder.join(file), FILE_BYTES_MAX).map_err(|words| format!("it {words}"))
+    };
     let model = disksim_import::import(&name, &mut files)?;
     disksim_import::to_toml(&model).map_err(|error| ExpectedError::Simulation(error.to_string()))
 }

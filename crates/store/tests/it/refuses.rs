@@ -81,9 +81,44 @@ fn a_store_of_a_newer_raidlab() {
         .pragma_update(None, "user_version", 99)
         .unwrap();
     insta::assert_snapshot!(messages(&bench.path()), @"
-    write: `/folder/raidlab.db` was written by a newer raidlab (its schema is 99, this raidlab supports up to 8): update raidlab, or name another file with --store
-    read:  `/folder/raidlab.db` was written by a newer raidlab (its schema is 99, this raidlab supports up to 8): update raidlab, or name another file with --store
+    write: `/folder/raidlab.db` was written by a newer raidlab (its schema is 99, this raidlab supports up to 9): update raidlab, or name another file with --store
+    read:  `/folder/raidlab.db` was written by a newer raidlab (its schema is 99, this raidlab supports up to 9): update raidlab, or name another file with --store
     ");
+}
+
+/// A view with an endless recursion in the place of raidlab's hung every command; a trigger could change figures.
+#[test]
+fn issue_39_22_a_store_with_programs_of_others_is_refused() {
+    for (programs, named) in [
+        (
+            "CREATE TRIGGER t AFTER INSERT ON sample BEGIN DELETE FROM sample; END",
+            "trigger t",
+        ),
+        (
+            "DROP VIEW latest_trial; CREATE VIEW latest_trial AS WITH RECURSIVE r (n) AS (SELECT 1 UNION ALL SELECT n + 1 \
+             FROM r) SELECT n AS id FROM r",
+            "view latest_trial",
+        ),
+        ("CREATE VIEW other AS SELECT 1", "view other"),
+    ] {
+        let bench = Bench::new();
+        drop(bench.open());
+        Connection::open(bench.path()).unwrap().execute_batch(programs).unwrap();
+        let said = messages(&bench.path());
+        let expected = format!("is damaged (it has a {named} that no raidlab made)");
+        assert_eq!(said.matches(&expected).count(), 2, "{said}");
+    }
+}
+
+/// `:memory:` and `file:…?mode=memory` are orders to SQLite: everything was lost at the end.
+#[test]
+fn issue_39_18_a_name_is_the_name_of_a_file() {
+    let bench = Bench::new();
+    for name in [":memory:", "file:a.db?mode=memory", "a?mode=memory", "100%41"] {
+        let path = bench.folder.path().join(name);
+        drop(Store::open(&path).unwrap());
+        assert!(path.is_file(), "{name}");
+    }
 }
 
 #[test]

@@ -74,3 +74,11 @@ fn issue_39_10_a_rate_of_iozone_is_not_negative() {
         assert!(said.is_err(), "{figure}: {said:?}");
     }
 }
+
+#[test]
+fn issue_39_18_a_name_is_no_formula() {
+    for name in ["=cmd|'/c calc'!A0", "+1", "-1", "@SUM(1)"] {
+        let said = read(&fio(&[job(name, "1000", r#""5000": 256"#)]));
+        assert!(said.as_ref().is_err_and(|error| error.contains("formula")), "{said:?}");
+    }
+}
