@@ -142,7 +142,8 @@ fn issue_12_7_imported_results_are_shown_with_a_run() {
     let first_screen = ran.stdout.replace('\n', " ");
     for words in [
         "with imported results, which were measured elsewhere",
-        "few files write: imported (elsewhere) 100 MiB/s, simulated (ext2) 0.500 MiB/s: 200.00 times, higher is better.",
+        "Imported against simulated, few files write: 100 against 0.500 MiB/s (elsewhere against ext2), 200.00 times, higher is \
+         better.",
     ] {
         assert!(first_screen.contains(words), "{words} in {}", ran.stdout);
     }

@@ -126,9 +126,13 @@ fn build(board: &Scoreboard, choice: &Choice, rates: RateUnit) -> String {
                 .collect();
             let reached: Vec<&str> = reached.iter().map(String::as_str).collect();
             format!(
-                "{}: none is shown to lose less than the others in its worst test, where they reach {} of the best.",
+                "{}: none is shown to lose less than the others in its worst test, where they reach {} of the best.{}",
                 listed(&names, "or"),
-                listed(&reached, "and")
+                listed(&reached, "and"),
+                match several.iter().all(|row| row.layout.resyncs) {
+                    true => resync(board, several[0]).replace(" It has", " They have"),
+                    false => String::new(),
+                }
             )
         }
         many => {
@@ -235,7 +239,7 @@ fn protection(board: &Scoreboard, row: &ScoreRow, choice: &Choice) -> String {
     }
 }
 
-/// What the leading stack pays for having no bitmap where others have one.
+/// What the leading stack pays for having no bitmap where others have one, as a sentence on one stack.
 pub(super) fn resync(board: &Scoreboard, row: &ScoreRow) -> String {
     let does_not = |other: &ScoreRow| other.layout.survives != Some(0) && !other.layout.resyncs;
     match row.layout.resyncs && board.rows.iter().any(does_not) {

@@ -48,13 +48,16 @@ pub(crate) fn against(input: &Input, results: &Results, rates: RateUnit) -> Vec<
                 Better::Lower => "lower is better",
                 Better::Higher | Better::Neither => "higher is better",
             };
+            let stacks = match label == partner.stack {
+                true => label.to_owned(),
+                false => format!("{label} against {}", partner.stack),
+            };
             lines.push(format!(
-                "{} {}: imported ({label}) {} {unit}, {} ({}) {} {unit}: {} times, {better}.",
+                "Imported against {}, {} {}: {} against {} {unit} ({stacks}), {} times, {better}.",
+                mark(input.run.machine),
                 workload.name,
                 test.name,
                 number_of(figure.median * factor),
-                mark(input.run.machine),
-                partner.stack,
                 number_of(own_figure.median * factor),
                 number(ratio, 2),
             ));
