@@ -20,9 +20,7 @@ const OPERATIONS_PER_S: u64 = 20_000;
 
 /// Blocks per second of all jobs of a test with a time limit, at most what the disks do.
 fn a_second(io: &IoSpec, of_disks: u64) -> u64 {
-    let of_bytes = io.rate_bytes_s.map(|rate| rate / io.block_bytes.max(1));
-    let limits = io.rate_iops.map(u64::from).into_iter().chain(of_bytes);
-    let of_job = limits.min().unwrap_or(of_disks);
+    let of_job = io.limit_iops().unwrap_or(of_disks);
     of_job.saturating_mul(u64::from(io.jobs)).min(of_disks)
 }
 

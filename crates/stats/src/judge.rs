@@ -303,7 +303,7 @@ impl Lead {
         for cell in plan.cells.iter().filter(|cell| cell.workload.name == workload) {
             let jobs = cell.workload.work.spec().jobs();
             let all = |is_so: fn(&IoSpec) -> bool| !jobs.is_empty() && jobs.iter().all(|job| is_so(&job.io));
-            if all(|io| io.rate_iops.is_some() || io.rate_bytes_s.is_some()) {
+            if all(|io| io.limit_iops().is_some()) {
                 return Self::Latency;
             }
             if all(|io| io.pattern.is_random() && io.block_bytes <= COUNTED_MAX_BYTES) {

@@ -214,6 +214,12 @@ impl IoPattern {
 const SYNCHRONOUS: [&str; 6] = ["sync", "psync", "vsync", "pvsync", "pvsync2", "mmap"];
 
 impl IoSpec {
+    /// Requests per second to which a job is limited, by `rate_iops` and `rate`; `None` without a limit.
+    pub fn limit_iops(&self) -> Option<u64> {
+        let of_bytes = self.rate_bytes_s.map(|rate| rate / self.block_bytes.max(1));
+        self.rate_iops.map(u64::from).into_iter().chain(of_bytes).min()
+    }
+
     /// The synchronous fio engine that ignores `iodepth`, if the job has one.
     pub fn ignores_depth(&self) -> Option<&str> {
         let engine = self.fio_options.iter().rev().find(|(name, _)| name == "ioengine");

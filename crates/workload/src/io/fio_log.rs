@@ -83,9 +83,7 @@ impl BandwidthLog {
 
 /// Whether the limit of a job leaves few requests. Those of the ramp are not logged.
 fn is_slow(spec: &IoSpec, runtime_ns: u64) -> bool {
-    let of_bytes = spec.rate_bytes_s.map(|rate| rate / spec.block_bytes.max(1));
-    let limits = spec.rate_iops.map(u64::from).into_iter().chain(of_bytes);
-    let a_second = limits.min().map(|rate| rate.saturating_mul(u64::from(spec.jobs)));
+    let a_second = spec.limit_iops().map(|rate| rate.saturating_mul(u64::from(spec.jobs)));
     let seconds = Duration::from_nanos(runtime_ns).as_secs() + 1;
     a_second.is_some_and(|rate| rate.saturating_mul(seconds) <= REQUESTS_MAX)
 }
