@@ -10,6 +10,16 @@ pub use read_file::{FileError, ReadError};
 pub use sanitize::{Colours, sanitize};
 
 use std::io;
+use std::path::Path;
+
+/// A path in results that others read: of an absolute one its last part, because folders tell about users and their
+/// machines.
+pub fn published_path(path: &Path) -> String {
+    match path.file_name() {
+        Some(name) if path.is_absolute() => Path::new(name).display().to_string(),
+        _ => path.display().to_string(),
+    }
+}
 
 /// The system's own words for a failure.
 pub fn reason(error: &io::Error) -> String {
@@ -18,5 +28,18 @@ pub fn reason(error: &io::Error) -> String {
     match inner.and_then(|inner| inner.downcast_ref::<io::Error>()) {
         Some(inner) => reason(inner),
         None => whole.split(" (os error").next().unwrap_or(&whole).to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn absolute_paths_are_not_published() {
+        let published = |path: &str| published_path(Path::new(path));
+        assert_eq!(published("/home/maria/tank/nas.toml"), "nas.toml");
+        assert_eq!(published("studies/nas.toml"), "studies/nas.toml");
+        assert_eq!(published("-"), "-");
     }
 }

@@ -155,9 +155,16 @@ fn buffered(out: impl Write, pieces: &mut Pieces<'_>) -> io::Result<()> {
 }
 
 fn replace(path: &Path, pieces: &mut Pieces<'_>) -> io::Result<()> {
-    let mut file = tempfile::NamedTempFile::new_in(folder_of(path))?;
+    // A file that is replaced keeps its permissions; the umask limits those of a new one.
+    let before = fs::metadata(path).ok().map(|file| file.permissions());
+    let at_first = before.clone().unwrap_or(fs::Permissions::from_mode(0o666));
+    let mut file = tempfile::Builder::new()
+        .permissions(at_first)
+        .tempfile_in(folder_of(path))?;
     buffered(&mut file, pieces)?;
-    fs::set_permissions(file.path(), fs::Permissions::from_mode(0o644))?;
+    if let Some(before) = before {
+        file.as_file().set_permissions(before)?;
+    }
     file.persist(path).map(drop).map_err(|error| error.error)
 }
 
@@ -221,4 +228,25 @@ fn check_not_of_store(path: &Path, there: Option<&Metadata>, store: &Path) -> Re
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_replaced_file_keeps_its_permissions_and_a_new_one_has_those_of_the_umask() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mode = |path: &Path| fs::metadata(path).expect("it is there").permissions().mode() & 0o777;
+        let write = |path: &Path| Output::File(path.to_owned()).write("new").expect("written");
+        let [private, fresh, plain] = ["private", "fresh", "plain"].map(|name| folder.path().join(name));
+        for (path, text) in [(&private, "old"), (&plain, "")] {
+            fs::write(path, text).expect("written");
+        }
+        fs::set_permissions(&private, fs::Permissions::from_mode(0o600)).expect("ours");
+        write(&private);
+        write(&fresh);
+        assert_eq!((mode(&private), mode(&fresh)), (0o600, mode(&plain)));
+        assert_eq!(fs::read_to_string(&private).expect("it is there"), "new");
+    }
 }

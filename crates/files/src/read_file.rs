@@ -4,6 +4,7 @@ use crate::reason;
 use rustix::fs::{Mode, OFlags};
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 /// The problem with a file, to be printed after its name.
@@ -47,18 +48,29 @@ pub fn read(path: &Path, bytes_max: u64) -> Result<String, ReadError> {
 
 /// The same for a regular file only; does not wait for a pipe or a device.
 pub fn read_regular(path: &Path, bytes_max: u64) -> Result<String, ReadError> {
+    text_of(regular_bytes(path, bytes_max)?, bytes_max)
+}
+
+/// At most one byte more than the limit of a regular file; does not wait for a pipe or a device.
+pub fn regular_bytes(path: &Path, bytes_max: u64) -> Result<Vec<u8>, ReadError> {
+    let mut bytes = Vec::new();
+    let read = open_regular(path)?.take(bytes_max + 1).read_to_end(&mut bytes);
+    read.map_err(of_io)?;
+    Ok(bytes)
+}
+
+/// A regular file, open for reading; does not wait for a pipe or a device.
+pub fn open_regular(path: &Path) -> Result<File, ReadError> {
     if path.is_dir() {
         return Err(ReadError::Folder);
     }
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let file = rustix::fs::open(path, flags, Mode::empty()).map(File::from);
     let file = file.map_err(|error| of_io(error.into()))?;
-    if !file.metadata().map_err(of_io)?.is_file() {
-        return Err(ReadError::Special);
+    match file.metadata().map_err(of_io)?.is_file() {
+        true => Ok(file),
+        false => Err(ReadError::Special),
     }
-    let mut bytes = Vec::new();
-    file.take(bytes_max + 1).read_to_end(&mut bytes).map_err(of_io)?;
-    text_of(bytes, bytes_max)
 }
 
 fn text_of(bytes: Vec<u8>, bytes_max: u64) -> Result<String, ReadError> {
@@ -95,9 +107,13 @@ fn of_utf16(bytes: &[u8]) -> Result<String, ReadError> {
     }
 }
 
-/// All of a file, which need not be text.
+/// All of a file or a pipe, which need not be text. Devices may have no end.
 pub fn bytes(path: &Path) -> Result<Vec<u8>, ReadError> {
-    at_most(path, u64::MAX - 1)
+    let kind = std::fs::metadata(path).map_err(of_io)?.file_type();
+    match kind.is_char_device() || kind.is_block_device() {
+        true => Err(ReadError::Special),
+        false => at_most(path, u64::MAX - 1),
+    }
 }
 
 /// Reads at most one byte more than the limit.
@@ -122,6 +138,14 @@ fn of_io(error: io::Error) -> ReadError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn files_without_an_end_are_not_read() {
+        let zero = Path::new("/dev/zero");
+        assert!(matches!(bytes(zero), Err(ReadError::Special)));
+        assert!(matches!(regular_bytes(zero, 10), Err(ReadError::Special)));
+        assert!(matches!(read(zero, 10), Err(ReadError::TooLarge { bytes_max: 10 })));
+    }
 
     #[test]
     fn text_of_powershell_is_read() {

@@ -46,7 +46,14 @@ pub fn build_tree(cache: &Cache, path: &Path, name: Option<&str>, show: ShowBuil
 }
 
 fn build(cache: &Cache, recipe: &Recipe, show: ShowBuild) -> Result<Kernel, KernelError> {
-    let progress = show(&recipe.name().to_string());
+    let name = recipe.name().to_string();
+    if let Some(folder) = cache.damaged(recipe) {
+        log::warn!(
+            "kernel {name}: the files in {} are not those that were built; they are replaced",
+            folder.display()
+        );
+    }
+    let progress = show(&name);
     cache.build(recipe, &mut |step| progress(step))
 }
 

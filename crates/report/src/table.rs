@@ -46,6 +46,9 @@ const STYLE: TableStyle = TableStyle::new()
 /// Spaces around the text of a column: one on each side, and one to the next column.
 const BLANKS: usize = 3;
 
+/// Warnings about the study that are shown above the tables.
+const ADVICE_MAX: usize = 2;
+
 /// Follows the figures of the best tier.
 const BEST: &str = "*";
 
@@ -70,6 +73,11 @@ pub fn table(input: &Input, options: TableOptions) -> String {
     let choices = sentences::choices(&board, options.rates);
     add(choices.iter().map(|line| fill(line)).collect::<Vec<_>>().join("\n"));
     add(fill(&sentences::facts_that_are_shared(&board)));
+    add(advice(input)
+        .iter()
+        .map(|line| fill(line))
+        .collect::<Vec<_>>()
+        .join("\n"));
     add(fill(&input.part_words()));
     add(claims::text(&words::claims::claims(input, &warnings), options));
     for table in words::custom_table::tables(input, &results, &warnings) {
@@ -120,6 +128,19 @@ fn subtitle(input: &Input) -> String {
         count(done, "trial"),
         input.run.seed
     )
+}
+
+/// Warnings about the study, as `raidlab plan` gives them: figures may not mean what their names say.
+fn advice(input: &Input) -> Vec<String> {
+    let listed = input.advice.iter().take(ADVICE_MAX);
+    let mut lines: Vec<String> = listed.map(|sentence| format!("warning: {sentence}")).collect();
+    if let more @ 1.. = input.advice.len().saturating_sub(ADVICE_MAX) {
+        lines.push(format!(
+            "{}: `raidlab plan` and `raidlab report` show all",
+            count(more, "more warning")
+        ));
+    }
+    lines
 }
 
 /// Disks, kernel, memory and processor, if all cells have the same.

@@ -4,7 +4,7 @@
 //! no run of raidlab's own is ever ranked with it; `show --with` and `report --with` put the two side by side.
 
 use crate::Error;
-use files::read_file;
+use files::{published_path, read_file};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use store::{Ending, RunId, RunSpec, RunState, Store};
@@ -189,7 +189,7 @@ fn plan_of(files: &[Read], options: &ImportOptions) -> Result<(Plan, Vec<Importe
             trials.push((Trial { cell, index, seed: 0 }, events));
         }
     }
-    let names: Vec<String> = files.iter().map(|file| file.path.display().to_string()).collect();
+    let names: Vec<String> = files.iter().map(|file| published_path(&file.path)).collect();
     plan.title = format!("Imported: {}", names.join(", "));
     plan.description =
         "Results measured elsewhere by another program. Raidlab knows nothing about the machine, the stack and \
@@ -205,7 +205,7 @@ fn plan_of(files: &[Read], options: &ImportOptions) -> Result<(Plan, Vec<Importe
     };
     for file in files {
         plan.source
-            .push_str(&format!("# {}\n{}\n", file.path.display(), file.text));
+            .push_str(&format!("# {}\n{}\n", published_path(&file.path), file.text));
     }
     let most = trials.iter().map(|(trial, _)| trial.index + 1).max().unwrap_or(1);
     (plan.precision.min_trials, plan.precision.max_trials) = (most, most);
@@ -316,7 +316,7 @@ fn cell(frame: &Cell, label: String, workload: &str, program: &str) -> Cell {
 
 fn command_line(options: &ImportOptions) -> String {
     let mut words = vec!["raidlab".to_owned(), "import".to_owned()];
-    words.extend(options.files.iter().map(|path| path.display().to_string()));
+    words.extend(options.files.iter().map(|path| published_path(path)));
     for (option, value) in [
         ("--stack", &options.stack),
         ("--workload", &options.workload),
@@ -326,7 +326,7 @@ fn command_line(options: &ImportOptions) -> String {
             words.extend([option.to_owned(), value.clone()]);
         }
     }
-    words.extend(["--store".to_owned(), options.store.display().to_string()]);
+    words.extend(["--store".to_owned(), published_path(&options.store)]);
     let words: Vec<String> = words.iter().map(|word| shell_word(word)).collect();
     words.join(" ")
 }

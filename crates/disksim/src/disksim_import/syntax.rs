@@ -9,6 +9,9 @@ use std::vec::Vec;
 /// Maximum nesting of blocks; DiskSim's own files use four levels.
 const DEPTH_MAX: usize = 16;
 
+/// Maximum number of parameters of a block, each of which is compared with all before it; DiskSim's own have fifty.
+const PARAMETERS_MAX: usize = 1_000;
+
 /// A position in a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct At {
@@ -262,6 +265,9 @@ impl<'t> Parser<'t> {
                             column,
                             message: format!("`{key}` is given twice"),
                         });
+                    }
+                    if block.entries.len() == PARAMETERS_MAX {
+                        return self.wrong(format!("`{}` has more than {PARAMETERS_MAX} parameters", block.kind));
                     }
                     block.entries.push((key, node));
                 }

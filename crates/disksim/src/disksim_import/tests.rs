@@ -207,6 +207,19 @@ fn blocks_that_nest_without_end_are_refused() {
     assert!(read(&files).err().unwrap_or_default().contains("nest too deep"));
 }
 
+#[test]
+fn blocks_of_very_many_parameters_are_refused() {
+    let mut files = files();
+    let parameters: String = (0..2_000).map(|n| std::format!("p{n} = 1,")).collect();
+    files.insert("small.diskspecs", std::format!("a b {{ {parameters} }}"));
+    assert!(
+        read(&files)
+            .err()
+            .unwrap_or_default()
+            .contains("more than 1000 parameters")
+    );
+}
+
 /// The small disk's model after one replacement in its text.
 fn changed(from: &str, to: &str) -> crate::description::Mechanical {
     let mut files = files();

@@ -264,6 +264,13 @@ impl Cache {
         Ok(kernel)
     }
 
+    /// The folder of the recipe's kernel if there is one whose files are not those that were built.
+    pub fn damaged(&self, recipe: &Recipe) -> Option<PathBuf> {
+        let key = recipe.source.is_package().then(|| recipe.package_key().ok())??;
+        let folder = self.kernel_folder(&recipe.name(), &key);
+        cached_kernels::is_damaged(&folder).then_some(folder)
+    }
+
     /// Held until dropped: one raidlab at a time builds and fetches.
     fn lock(&self, progress: &mut dyn FnMut(BuildProgress)) -> Result<File, KernelError> {
         create_dir(&self.folder)?;

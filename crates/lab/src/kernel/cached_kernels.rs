@@ -7,11 +7,12 @@
 //! [`Hold::is_same`] before each guest.
 
 use super::Kernel;
+use files::read_file::{open_regular, read_regular};
 use rustix::fs::FlockOperation;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fs::{self, File, Metadata, Permissions};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -31,6 +32,12 @@ const KERNELS_KEPT: usize = 4;
 
 /// Build folders kept of each name, nearly a gigabyte each.
 const BUILDS_KEPT: usize = 2;
+
+/// A record is a few hundred bytes.
+const RECORD_BYTES_MAX: u64 = 1 << 20;
+
+/// An image with all debugging information has some hundred megabytes. A larger file is none.
+const IMAGE_BYTES_MAX: u64 = 4 << 30;
 
 /// Hexadecimal digits of a hash in folder names.
 const HASH_DIGITS: usize = 12;
@@ -62,9 +69,9 @@ impl Image {
 }
 
 impl Hold {
-    /// None if the file does not exist, or was removed while waiting for the lock.
+    /// None if it is not a file, or was removed while waiting for the lock.
     fn on(path: &Path) -> Option<Hold> {
-        let file = File::open(path).ok()?;
+        let file = open_regular(path).ok()?;
         // On a filesystem without locks nothing is held, and nothing is removed.
         let locked = rustix::fs::flock(&file, FlockOperation::LockShared).is_ok();
         let (ours, there) = (Image::of(&file.metadata().ok()?), Image::of(&fs::metadata(path).ok()?));
@@ -85,7 +92,7 @@ impl Hold {
 pub fn read(folder: &Path) -> Option<Kernel> {
     let path = folder.join(IMAGE);
     let hold = Hold::on(&path)?;
-    let record = fs::read_to_string(folder.join(RECORD)).ok()?;
+    let record = read_regular(&folder.join(RECORD), RECORD_BYTES_MAX).ok()?;
     let mut kernel: Kernel = serde_json::from_str(&record).ok()?;
     // The cache may have been moved.
     kernel.path = path;
@@ -100,6 +107,11 @@ pub fn verified(folder: &Path) -> Option<Kernel> {
     is_as_built(&kernel).then_some(kernel)
 }
 
+/// Whether a kernel was kept in the folder and has since been changed, wholly or in part.
+pub fn is_damaged(folder: &Path) -> bool {
+    folder.join(RECORD).exists() && verified(folder).is_none()
+}
+
 /// Whether the kernel's files have the SHA-256 of its record.
 pub fn is_as_built(kernel: &Kernel) -> bool {
     let carried = || sha256_of_carried(&kernel.path.with_file_name(CARRIED)).ok();
@@ -108,7 +120,15 @@ pub fn is_as_built(kernel: &Kernel) -> bool {
 }
 
 fn sha256(path: &Path) -> io::Result<String> {
-    Ok(hex::encode(Sha256::digest(fs::read(path)?)))
+    let mut hash = Sha256::new();
+    let mut image = open_regular(path).map_err(io::Error::other)?.take(IMAGE_BYTES_MAX);
+    let mut piece = vec![0; 1 << 20];
+    loop {
+        match image.read(&mut piece)? {
+            0 => return Ok(hex::encode(hash.finalize())),
+            bytes => hash.update(&piece[..bytes]),
+        }
+    }
 }
 
 /// None without files.
@@ -135,6 +155,13 @@ pub fn write(
     let record_path = folder.join(RECORD);
     // Until the new record is complete, an incomplete kernel is none.
     remove(&record_path)?;
+    // What others put there is not carried.
+    match fs::remove_dir_all(folder.join(CARRIED)) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            return Err(super::io_error("cannot replace", &folder.join(CARRIED))(error));
+        }
+        _ => {}
+    }
     for (name, file) in carried {
         let kept = folder.join(CARRIED).join(name);
         super::create_dir(kept.parent().unwrap_or(folder))?;
@@ -201,7 +228,7 @@ pub fn remove_stale_kernels(kernels: &Path) {
         split_hash(rest).map(|(name, _)| name.to_owned())
     };
     for folder in stale(kernels, KERNELS_KEPT, name, RECORD) {
-        let Ok(image) = File::open(folder.join(IMAGE)) else {
+        let Ok(image) = open_regular(&folder.join(IMAGE)) else {
             continue;
         };
         if rustix::fs::flock(&image, FlockOperation::NonBlockingLockExclusive).is_ok() {
@@ -366,6 +393,27 @@ mod tests {
         fs::create_dir_all(zpool.parent().expect("a folder")).expect("a folder");
         fs::write(&zpool, "another").expect("written");
         assert!(verified(&cached).is_none());
+    }
+
+    #[test]
+    fn issue_39_d17_pipes_and_devices_in_the_cache_are_not_waited_for() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for (hour, name) in [IMAGE, RECORD].into_iter().enumerate() {
+            let cached = kernel(folder.path(), "6.12", hour as u64);
+            assert!(!is_damaged(&cached));
+            fs::remove_file(cached.join(name)).expect("it is there");
+            rustix::fs::mkfifoat(rustix::fs::CWD, cached.join(name), rustix::fs::Mode::RUSR).expect("a pipe");
+            assert!(verified(&cached).is_none() && is_damaged(&cached));
+        }
+        let cached = kernel(folder.path(), "6.12", 2);
+        fs::remove_file(cached.join(RECORD)).expect("it is there");
+        std::os::unix::fs::symlink("/dev/zero", cached.join(RECORD)).expect("a link");
+        assert!(verified(&cached).is_none() && is_damaged(&cached));
+        let cached = kernel(folder.path(), "6.12", 3);
+        let sbin = cached.join(CARRIED).join("sbin");
+        fs::create_dir_all(&sbin).expect("a folder");
+        std::os::unix::fs::symlink("/dev/zero", sbin.join("zpool")).expect("a link");
+        assert!(verified(&cached).is_none() && is_damaged(&cached));
     }
 
     #[test]

@@ -1,11 +1,15 @@
 //! Programs that raidlab passes to guests from its cache, because they need not be installed on the host: they
 //! follow the guest's job, and its init puts them where `tools` finds them. They contain no path of the host.
 
+use files::read_file::regular_bytes;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+
+/// The largest program has some megabytes.
+const FILE_BYTES_MAX: u64 = 256 << 20;
 
 /// A program or a library.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,7 +35,8 @@ pub fn read(folder: &Path) -> io::Result<Vec<CarriedFile>> {
     for part in sorted(folder)? {
         for path in sorted(&part)? {
             let name = path.strip_prefix(folder).expect("it was read there").to_owned();
-            let contents = fs::read(&path)?;
+            let contents = regular_bytes(&path, FILE_BYTES_MAX)
+                .map_err(|error| io::Error::other(format!("`{}` {error}", path.display())))?;
             files.push(CarriedFile { path: name, contents });
         }
     }

@@ -277,7 +277,7 @@ fn conclude(
 
 /// The command that repeats, or resumes, this run.
 fn command_line(arguments: &RunArguments, devices: &[String]) -> String {
-    let path = |path: &Path| path.display().to_string();
+    let path = |path: &Path| files::published_path(path);
     let mut words = vec!["raidlab".to_owned(), "run".to_owned(), path(&arguments.study)];
     words.extend(["--seed".to_owned(), arguments.seed.to_string()]);
     for only in &arguments.only {

@@ -149,3 +149,21 @@ fn unmeasured_claims_are_counted_and_not_listed() {
     assert!(text.contains("The study's claim is not yet measured."), "{text}");
     assert!(!text.contains("JFS is by far"), "{text}");
 }
+
+#[test]
+fn issue_39_a5_warnings_about_the_study_stand_before_its_figures() {
+    let mut input = first_look::input();
+    let seeks = |name: &str| format!("`{name}` seeks within 1 % of the disk");
+    input.advice = ["a", "b", "c"].map(seeks).to_vec();
+    let text = table(&input, TableOptions::plain(120));
+    let place = |words: &str| text.find(words).unwrap_or(usize::MAX);
+    assert!(
+        place("warning: `b` seeks within") < place("small files  (simulated)"),
+        "{text}"
+    );
+    assert!(!text.contains("`c` seeks"));
+    assert!(
+        place("1 more warning: `raidlab plan`") < place("small files  (simulated)"),
+        "{text}"
+    );
+}
