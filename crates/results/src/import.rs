@@ -5,7 +5,7 @@
 
 use crate::Error;
 use files::{published_path, read_file};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use store::{Ending, RunId, RunSpec, RunState, Store};
 use study::event::Event;
@@ -124,8 +124,9 @@ fn read_all(paths: &[PathBuf]) -> Result<Vec<Read>, Error> {
 fn notes(files: &[Read]) -> Vec<String> {
     let mut notes: Vec<String> = Vec::new();
     for file in files {
+        let mut known = HashSet::new();
         let mut of_file: Vec<&String> = file.results.iter().flat_map(|result| &result.notes).collect();
-        of_file.dedup();
+        of_file.retain(|note| known.insert(note.as_str()));
         notes.extend(
             of_file
                 .into_iter()

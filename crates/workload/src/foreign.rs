@@ -60,6 +60,12 @@ fn few(notes: Vec<String>) -> Vec<String> {
 /// Parses a file of results; fails if the format is unknown.
 pub fn read(text: &str) -> Result<Vec<Foreign>, String> {
     let text = plain::plain(text.trim_start_matches('\u{feff}'));
+    if text.contains("(groupid=3D") || text.contains("IOPS=3D") {
+        return Err(
+            "is quoted-printable (`=3D` for `=`), as mails are stored: save the decoded text of the mail"
+                .to_owned(),
+        );
+    }
     let results = read_any(&text)?;
     let events: usize = results.iter().map(|result| result.events.len()).sum();
     if results.len() > RESULTS_MAX || events > EVENTS_MAX {

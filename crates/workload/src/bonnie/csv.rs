@@ -24,6 +24,8 @@ pub(crate) struct Line {
     /// Number of files in units of 1024, with what else is known of them: `16`, `16:4096`.
     pub(crate) files: String,
     columns: Vec<(Column, Option<Duration>)>,
+    /// What was left out of it, and why.
+    pub(crate) note: Option<&'static str>,
 }
 
 /// One test.
@@ -93,6 +95,7 @@ impl Line {
             size,
             processes: String::new(),
             files: String::new(),
+            note: None,
             columns: vec![(Column::Absent, None); all_tests().count()],
         }
     }
@@ -167,10 +170,21 @@ impl Line {
                 None => fields[shape.size].to_owned(),
             },
             processes: shape.processes.map_or("", |at| fields[at]).to_owned(),
-            files: fields[shape.files.clone()].join(":").trim_end_matches(':').to_owned(),
+            files: files(&fields[shape.files.clone()]),
+            note: None,
             columns: (0..all_tests().count()).map(column).collect::<Result<_, _>>()?,
         })
     }
+}
+
+/// As the table says it: `16`, or `1:20000:1000/3` with sizes and a number of directories.
+fn files(fields: &[&str]) -> String {
+    let (sizes, directories) = fields.split_at(fields.len().min(3));
+    let mut words = sizes.join(":").trim_end_matches(':').to_owned();
+    if let Some(directories) = directories.first().filter(|directories| !directories.is_empty()) {
+        words = format!("{words}/{directories}");
+    }
+    words
 }
 
 pub(super) fn figure(rate: &str, cpu: &str) -> Result<Column, String> {

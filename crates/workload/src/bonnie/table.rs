@@ -12,14 +12,21 @@ pub(crate) fn lines(text: &str) -> Result<Vec<Line>, String> {
     let mut version = String::new();
     let mut processes = String::new();
     let mut part: Option<Part> = None;
+    let mut machine = String::new();
     for (number, line) in (1..).zip(text.lines()) {
-        let line = line.trim_end();
+        let line = unquoted(line).trim_end();
         let words: Vec<&str> = line.split_whitespace().collect();
         if line.contains("--Sequential Output--") || line.contains("--Sequential Create--") {
             if words.first() == Some(&"Version") {
                 version = words.get(1).copied().unwrap_or_default().to_owned();
             }
             part = None;
+        } else if line.contains("-Create-- --Read---") {
+            line.split("-Create--")
+                .next()
+                .unwrap_or_default()
+                .trim()
+                .clone_into(&mut machine);
         } else if words.first() == Some(&"Concurrency") {
             processes = words.get(1).copied().unwrap_or_default().to_owned();
         } else if words.contains(&"K/sec") && line.matches("/sec").count() < BONNIE_TESTS.len() {
@@ -46,13 +53,23 @@ pub(crate) fn lines(text: &str) -> Result<Vec<Line>, String> {
             }
             let (head, columns) = part.row(line, &words).map_err(at)?;
             if part.is_of_files {
-                if let Some(last) = found.last_mut() {
-                    words[0].clone_into(&mut last.files);
-                    last.set(BONNIE_TESTS.len(), columns);
+                let (name, files) = head
+                    .trim()
+                    .rsplit_once(char::is_whitespace)
+                    .unwrap_or(("", head.trim()));
+                let one = of_files(&mut found, name.trim(), &version, &machine);
+                files.clone_into(&mut one.files);
+                // Its rates are the number of files times 1024.
+                if version.starts_with("2.00") {
+                    one.note = Some(
+                        "rates of files are left out: Bonnie++ 2.00 prints the number of files in their place",
+                    );
+                } else {
+                    one.set(BONNIE_TESTS.len(), columns);
                 }
                 continue;
             }
-            let head = head.trim_start_matches(['>', '#', '|']);
+            let head = head.trim_start_matches(['#', '|']);
             let head: Vec<&str> = head.split_whitespace().collect();
             let [machine @ .., size] = &head[..] else { continue };
             let mut one = Line::empty(version.clone(), machine.join(" "), (*size).to_owned());
@@ -62,6 +79,29 @@ pub(crate) fn lines(text: &str) -> Result<Vec<Line>, String> {
         }
     }
     Ok(found)
+}
+
+/// Without marks of quotation.
+fn unquoted(line: &str) -> &str {
+    let mut line = line;
+    while let Some(rest) = line.strip_prefix('>') {
+        line = rest.strip_prefix(' ').unwrap_or(rest);
+    }
+    line
+}
+
+/// The line of which a row of files is part: that of the machine which it names, else the last one. With `-s 0` there is
+/// none before it.
+fn of_files<'a>(found: &'a mut Vec<Line>, name: &str, version: &str, machine: &str) -> &'a mut Line {
+    let is_named = |line: &Line| !name.is_empty() && line.machine == name && line.files.is_empty();
+    let named = found.iter().position(is_named);
+    let last = found.iter().rposition(|line| line.files.is_empty());
+    let at = named.or(last).unwrap_or_else(|| {
+        let machine = if name.is_empty() { machine } else { name };
+        found.push(Line::empty(version.to_owned(), machine.to_owned(), String::new()));
+        found.len() - 1
+    });
+    &mut found[at]
 }
 
 /// What is before the figures, and the figures.
@@ -97,7 +137,9 @@ impl Part {
                 .chunks(2)
                 .enumerate()
                 .map(|(at, pair)| Ok((at, figure(&kib(pair[0]), pair[1])?)));
-            return Ok((&line[..first], columns.collect::<Result<_, String>>()?));
+            let mut columns: Vec<(usize, Column)> = columns.collect::<Result<_, String>>()?;
+            columns.retain(|(_, column)| is_measured(column));
+            return Ok((&line[..first], columns));
         }
         let head = line.get(..self.first).unwrap_or(line);
         Ok((head, self.columns(line)?))
@@ -105,7 +147,7 @@ impl Part {
 
     /// The tests of the row, by position.
     fn columns(&self, line: &str) -> Result<Vec<(usize, Column)>, String> {
-        let mut columns = Vec::new();
+        let mut columns: Vec<(usize, Column)> = Vec::new();
         let mut words = line
             .split_whitespace()
             .map(|word| (word, word.as_ptr() as usize - line.as_ptr() as usize + word.len()))
@@ -121,6 +163,7 @@ impl Part {
             let cpu = words.next().map_or("", |(word, _)| word);
             columns.push((at, figure(&kib(rate), cpu)?));
         }
+        columns.retain(|(_, column)| is_measured(column));
         Ok(columns)
     }
 
@@ -140,6 +183,11 @@ impl Part {
         }
         Ok(())
     }
+}
+
+/// bon_csv2txt(1) prints 0 for what had no figure.
+fn is_measured(column: &Column) -> bool {
+    !matches!(column, Column::Figure { rate, .. } if *rate <= 0.0)
 }
 
 fn is_figure(word: &str) -> bool {

@@ -5,8 +5,17 @@ use crate::bonnie::{csv, report, table};
 use std::collections::BTreeMap;
 
 pub(super) fn read(text: &str) -> Result<Vec<Foreign>, String> {
-    let lines = csv::lines(text).map_err(|what| format!("is not valid Bonnie++ output: {what}"))?;
+    let lines = csv::lines(text).map_err(|what| format!("is not valid Bonnie++ output: {what}"));
     let tables = table::lines(text).map_err(|what| format!("is not a valid table of Bonnie++: {what}"));
+    let (lines, odd) = match (lines, &tables) {
+        (Ok(lines), _) => (lines, None),
+        // The table has the same figures.
+        (Err(what), Ok(tables)) if !tables.is_empty() => (
+            Vec::new(),
+            Some(format!("the table is read, because the line of values {what}")),
+        ),
+        (Err(what), _) => return Err(what),
+    };
     if !lines.is_empty() {
         // A run prints both.
         let more = tables.map_or(0, |tables| tables.len().saturating_sub(lines.len()));
@@ -20,17 +29,27 @@ pub(super) fn read(text: &str) -> Result<Vec<Foreign>, String> {
                 .to_owned(),
         );
     }
-    Ok(tables?.iter().map(|line| foreign(line, None)).collect())
+    let tables = tables?;
+    if let Some(line) = tables.iter().find(|line| line.tests().is_empty())
+        && tables.len() == 1
+    {
+        return Err(format!(
+            "is a table of Bonnie++ without a figure{}",
+            line.note.map_or_else(String::new, |note| format!(": {note}"))
+        ));
+    }
+    Ok(tables.iter().map(|line| foreign(line, odd.as_ref())).collect())
 }
 
 /// Whether the text has the heading of Bonnie++'s table.
 pub(super) fn has_heading(text: &str) -> bool {
-    text.contains("--Sequential Output--")
+    text.contains("--Sequential Output--") || text.contains("--Sequential Create--")
 }
 
 fn foreign(line: &csv::Line, note: Option<&String>) -> Foreign {
     let mut kept = Kept::default();
-    let notes: Vec<String> = note.into_iter().cloned().collect();
+    let mut notes: Vec<String> = note.into_iter().cloned().collect();
+    notes.extend(line.note.map(str::to_owned));
     let version = line.version.as_deref().unwrap_or(&line.format);
     kept.provenance("bonnie++", version);
     report(line, &line.tests(), &mut kept);

@@ -48,7 +48,10 @@ pub(super) struct Job {
     pub(super) group: u64,
     /// Identifies it in reports of one run: fio's process.
     pub(super) process: Option<u64>,
+    /// Why it failed.
     pub(super) error: Option<String>,
+    /// The line of its figures that is not as fio prints it.
+    pub(super) unreadable: Option<String>,
     /// Milliseconds since the epoch, if fio reports it.
     pub(super) started_ms: Option<u64>,
     /// Those of the job and those of `[global]`.
@@ -253,8 +256,16 @@ impl Run {
         if self.jobs.is_empty() {
             return Err("is a report of fio without jobs".to_owned());
         }
+        // A sum would lack it without being wrong to see.
+        let has_others = |job: &&Job| {
+            let same = |other: &&Job| (&other.name, other.group) == (&job.name, job.group);
+            job.unreadable.is_some() && self.jobs.iter().filter(same).count() > 1
+        };
+        if let Some(what) = self.jobs.iter().find(has_others).and_then(Job::failure) {
+            return Err(format!("cannot be added up: {what}"));
+        }
         let failed: Vec<String> = self.jobs.iter().filter_map(Job::failure).collect();
-        self.jobs.retain(|job| job.error.is_none());
+        self.jobs.retain(|job| job.error.is_none() && job.unreadable.is_none());
         if self.jobs.is_empty() {
             return Err(format!("is a report of fio, but {}", failed.join("; ")));
         }
@@ -302,7 +313,7 @@ impl Run {
             }
             if !known.is_empty() {
                 notes.push(format!(
-                    "jobs named `{}` ran one after the other: they are not added",
+                    "jobs named `{}` did not start at the same time: they are not added",
                     job.name
                 ));
                 name = format!("{name} #{}", known.len() + 1);
@@ -320,10 +331,21 @@ impl Run {
     }
 }
 
+/// Why a job with this error number of the system failed; none for 0.
+pub(super) fn failed(number: i32) -> Option<String> {
+    (number != 0).then(|| std::io::Error::from_raw_os_error(number).to_string())
+}
+
 impl Job {
     fn failure(&self) -> Option<String> {
-        let error = self.error.as_ref()?;
-        Some(format!("its job `{}` failed: {error}", self.name))
+        match (&self.error, &self.unreadable) {
+            (Some(error), _) => Some(format!("its job `{}` failed: {error}", self.name)),
+            (None, Some(line)) => Some(format!(
+                "the line `{line}` of its job `{}` is not as fio prints it",
+                self.name
+            )),
+            (None, None) => None,
+        }
     }
 
     pub(super) fn milliseconds(&self) -> f64 {

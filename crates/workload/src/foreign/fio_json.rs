@@ -3,7 +3,7 @@
 //!
 //! Reports are read one after the other and nothing else of the text is kept.
 
-use super::fio::{Direction, Figures, Job, Run};
+use super::fio::{Direction, Figures, Job, Run, failed};
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
@@ -224,6 +224,10 @@ impl Report<'_> {
         };
         let global = options(&self.global);
         for job in jobs {
+            if job.has_sync_percentiles_alone() {
+                let what = "the latencies of fsync of `{}` are left out: they can be read only from bins (json+)";
+                run.notes.push(what.replace("{}", &job.jobname));
+            }
             run.jobs.push(job.job(&global)?);
         }
         Ok(run)
@@ -300,6 +304,11 @@ struct LatencyJson {
 }
 
 impl JobJson {
+    fn has_sync_percentiles_alone(&self) -> bool {
+        let latency = self.sync.as_ref().and_then(|sync| sync.lat_ns.as_ref());
+        latency.is_some_and(|latency| latency.bins.is_empty() && latency.percentile.values().any(|ns| *ns > 0.0))
+    }
+
     fn job(self, global: &BTreeMap<String, String>) -> Result<Job, String> {
         let name = self.jobname;
         let given = [
@@ -326,15 +335,13 @@ impl JobJson {
         }
         let mut all = global.clone();
         all.extend(options(&self.options));
-        let error = (self.error != 0).then(|| {
-            let number = i32::try_from(self.error).unwrap_or(i32::MAX);
-            std::io::Error::from_raw_os_error(number).to_string()
-        });
+        let error = failed(i32::try_from(self.error).unwrap_or(i32::MAX));
         Ok(Job {
             name,
             group: self.groupid,
             process: None,
             error,
+            unreadable: None,
             started_ms: self.job_start,
             options: all,
             directions,

@@ -2,7 +2,7 @@
 //!
 //! Source: fio's HOWTO, "Terse output", and `show_ddir_status_terse` in its stat.c.
 
-use super::fio::{Direction, Figures, Job, Run};
+use super::fio::{Direction, Figures, Job, Run, failed};
 
 /// Values of a direction: sums, latencies, percentiles and bandwidth. Version 5 adds six.
 const WIDTH: usize = 41;
@@ -14,12 +14,23 @@ pub(super) fn is_line(line: &str) -> bool {
     fields >= 60 && line.trim_start().starts_with(['2', '3', '4', '5'])
 }
 
-/// All lines of a text, as one run.
+/// All lines of a text; lines with other text between them are of different runs.
 pub(super) fn runs(text: &str) -> Result<Vec<Run>, String> {
-    let mut run = Run::default();
-    for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| is_line(line)) {
+    let mut runs: Vec<Run> = Vec::new();
+    let mut follows = false;
+    for (number, line) in (1..).zip(text.lines()) {
+        if !is_line(line) {
+            // Messages of a run are between its lines.
+            follows &= line.trim().is_empty() || line.starts_with("fio:");
+            continue;
+        }
         let (version, job) =
             job(line.trim()).map_err(|what| format!("line {number} is not a terse line of fio: {what}"))?;
+        if !follows {
+            runs.push(Run::default());
+        }
+        follows = true;
+        let Some(run) = runs.last_mut() else { continue };
         let grew = |before: &&Job| {
             (&before.name, before.group) == (&job.name, job.group)
                 && Direction::ALL.iter().all(|direction| {
@@ -39,10 +50,23 @@ pub(super) fn runs(text: &str) -> Result<Vec<Run>, String> {
                 before.name
             ));
         }
+        let same = |before: &&Job| (&before.name, before.group) == (&job.name, job.group);
+        if let Some(before) = run.jobs.iter().find(same) {
+            return Err(format!(
+                "line {number} is of another job `{}`: terse lines do not say whether jobs of one name ran at the same \
+                 time (numjobs) or one after the other; import each line as a file of its own, or use --group_reporting \
+                 or --output-format=json",
+                before.name
+            ));
+        }
+        if line.trim_start().starts_with('3') && job.directions.values().all(|figures| figures.bytes <= 0.0) {
+            let what = "version 3 of the terse lines has no columns for trims: --terse-version=5 has them";
+            run.notes.push(what.to_owned());
+        }
         run.version = version;
         run.jobs.push(job);
     }
-    Ok(vec![run])
+    Ok(runs)
 }
 
 fn of_all(job: &Job) -> f64 {
@@ -70,20 +94,19 @@ fn job(line: &str) -> Result<(String, Job), String> {
         text.parse::<f64>().map_err(|_| format!("`{text}` is not a number"))
     };
     let first = head + 3;
-    let is_mixed = !text(first + PERCENTILES.start + width)?.contains('%');
+    let is_mixed = !text(first + PERCENTILES.start + width)?.contains("%=");
     let mut job = Job {
         name: text(head)?.to_owned(),
         group: number(head + 1)? as u64,
         ..Job::default()
     };
-    let error = number(head + 2)? as i32;
-    job.error = (error != 0).then(|| std::io::Error::from_raw_os_error(error).to_string());
+    job.error = failed(number(head + 2)? as i32);
     // With unified_rw_reporting, there is one direction.
     let directions = if is_mixed { &[Direction::Mixed][..] } else { directions };
     for (index, direction) in directions.iter().enumerate() {
         let at = first + index * width;
         // Versions before 2.99 have no trims in version 2.
-        if index > 1 && !text(at + PERCENTILES.start).is_ok_and(|text| text.contains('%')) {
+        if index > 1 && !text(at + PERCENTILES.start).is_ok_and(|text| text.contains("%=")) {
             break;
         }
         let mut figures = Figures {

@@ -17,7 +17,10 @@ pub(super) struct Test {
     name: String,
     pub(super) directions: BTreeMap<Direction, Figures>,
     fsyncs: BTreeMap<u64, u64>,
-    jobs: usize,
+    /// The number of jobs with each direction.
+    jobs: BTreeMap<Direction, usize>,
+    /// The option of its jobs.
+    start_delay: Option<String>,
     /// Its reads and writes are of one mix.
     is_mix: bool,
     /// From the first start to the first end, in milliseconds since the epoch, if known.
@@ -30,27 +33,29 @@ impl Test {
             name,
             is_mix: is_mix(job, &directions),
             together: time_of(job),
+            jobs: directions.keys().map(|direction| (*direction, 1)).collect(),
+            start_delay: job.option("startdelay").map(str::to_owned),
             directions,
             fsyncs: job.fsyncs.clone(),
-            jobs: 1,
         }
     }
 
-    /// Whether the job ran while all others of the test did; assumed in a group, unless fio says when.
+    /// Whether the job ran while all others of the test did; assumed in a group, unless fio says when, or the jobs have
+    /// different delays.
     pub(super) fn ran_with(&self, job: &Job) -> bool {
         match (self.together, time_of(job)) {
             (Some(ours), Some(theirs)) => ours.0.max(theirs.0) < ours.1.min(theirs.1),
-            _ => true,
+            _ => self.start_delay.as_deref() == job.option("startdelay"),
         }
     }
 
     pub(super) fn add(&mut self, job: &Job, directions: BTreeMap<Direction, Figures>) {
         self.is_mix &= is_mix(job, &directions) || directions.len() < 2;
-        self.jobs += 1;
         if let (Some(ours), Some(theirs)) = (&mut self.together, time_of(job)) {
             *ours = (ours.0.max(theirs.0), ours.1.min(theirs.1));
         }
         for (direction, figures) in directions {
+            *self.jobs.entry(direction).or_default() += 1;
             self.directions.entry(direction).or_default().add(figures);
         }
         for (nanoseconds, count) in &job.fsyncs {
@@ -123,6 +128,11 @@ impl Test {
         notes: &mut Vec<String>,
     ) {
         let seconds = figures.milliseconds / 1e3;
+        let jobs = match direction {
+            Direction::Mixed => self.jobs.values().copied().max(),
+            direction => self.jobs.get(&direction).copied(),
+        };
+        let jobs = jobs.unwrap_or_default();
         let mut reporter = Reporter { host: kept, test };
         reporter.sample(Metric::Throughput, figures.bytes / MEBIBYTE / seconds);
         if figures.operations > 0.0 {
@@ -133,7 +143,7 @@ impl Test {
         if !bins.is_empty() {
             reporter.percentiles(&bins);
             reporter.latency(direction.name(), &bins);
-        } else if self.jobs == 1 {
+        } else if jobs <= 1 {
             for (metric, quantile) in PERCENTILES {
                 let same = |(percent, _): &&(f64, f64)| (percent - quantile * 100.0).abs() < 1e-6;
                 if let Some((_, nanoseconds)) = figures.percentiles.iter().find(same) {
@@ -142,8 +152,7 @@ impl Test {
             }
         } else if !figures.percentiles.is_empty() {
             notes.push(format!(
-                "percentiles of the {} jobs of `{test}` are left out: they can be added only from bins (json+)",
-                self.jobs
+                "percentiles of the {jobs} jobs of `{test}` are left out: they can be added only from bins (json+)"
             ));
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! Its figures have three or four digits. Text around it, indentation and marks of quotation are ignored.
 
-use super::fio::{ALL_CLIENTS, Direction, Figures, Job, Run};
+use super::fio::{ALL_CLIENTS, Direction, Figures, Job, Run, failed};
 use std::collections::BTreeMap;
 
 /// Whether the text has the line of a job.
@@ -34,6 +34,9 @@ struct Reader {
     direction: Option<Direction>,
     /// Nanoseconds of the unit of the percentiles that follow.
     unit: Option<f64>,
+    /// Machines of a run with `--client`, each of which has its own summary, and the summaries so far.
+    clients: u32,
+    summaries: u32,
     has_ended: bool,
     /// When the last job was printed.
     printed: Option<u32>,
@@ -48,8 +51,14 @@ impl Reader {
             return self.job(line, job);
         }
         if line.starts_with("Run status group") {
-            self.has_ended = true;
+            self.summaries += u32::from(line.starts_with("Run status group 0"));
+            self.has_ended = self.summaries >= self.clients;
             self.direction = None;
+        } else if line.starts_with("hostname=") && line.contains(" be=") {
+            if self.has_ended {
+                self.end_of_run();
+            }
+            self.clients += 1;
         } else if line.starts_with("fio-") && !line.contains(' ') {
             if !self.run.jobs.is_empty() {
                 self.end_of_run();
@@ -62,8 +71,8 @@ impl Reader {
 
     /// `a: (g=0): rw=randread, bs=4K-4K/4K-4K, ioengine=libaio, iodepth=16`
     fn header(&mut self, name: &str, rest: &str) {
-        // All headings of a run are before its jobs.
-        if !self.run.jobs.is_empty() {
+        // All headings of a run are before its jobs, those of its other clients aside.
+        if !self.run.jobs.is_empty() && self.summaries >= self.clients {
             self.end_of_run();
         }
         let name = name.rsplit(['>', ' ']).next().unwrap_or(name);
@@ -109,16 +118,17 @@ impl Reader {
             self.unit = None;
             job.directions.insert(direction, figures);
         } else if let Some(odd) = odd_figures(line) {
-            let note = format!(
-                "the line `{odd}` of `{}` is not as fio prints it and left out",
-                job.name
-            );
-            self.run.notes.push(note);
+            job.unreadable = Some(odd);
         } else if let Some(rest) = line
             .strip_prefix("clat percentiles (")
             .or(line.strip_prefix("lat percentiles ("))
         {
             self.unit = unit(rest);
+            if line.starts_with("lat ") {
+                let what =
+                    "the percentiles of `{}` are of total latencies (lat_percentiles), not of completion latencies";
+                self.run.notes.push(what.replace("{}", &job.name));
+            }
         } else if line.contains("th=[") {
             let (Some(direction), Some(unit)) = (self.direction, self.unit) else {
                 return;
@@ -128,7 +138,8 @@ impl Reader {
             }
         } else if let Some(rest) = line.strip_prefix("issued").and_then(|rest| rest.split("total=").nth(1)) {
             let counts = rest.split_whitespace().next().unwrap_or_default();
-            for (direction, count) in Direction::ALL.iter().zip(counts.split([',', '/'])) {
+            // The fourth count is that of syncs.
+            for (direction, count) in Direction::ALL[..3].iter().zip(counts.split([',', '/'])) {
                 let count = count.trim_start_matches(['r', 'w', 'd', '=']).parse::<f64>();
                 if let (Some(figures), Ok(count)) = (job.directions.get_mut(direction), count) {
                     figures.operations = count;
@@ -143,6 +154,7 @@ impl Reader {
             run.notes.push(WITHOUT_SUMMARY.to_owned());
         }
         self.has_ended = false;
+        (self.clients, self.summaries) = (0, 0);
         if !run.jobs.is_empty() {
             self.run.version = run.version.clone();
             self.runs.push(run);
@@ -185,7 +197,7 @@ fn job_line(line: &str) -> Option<Job> {
         name: name.to_owned(),
         group,
         process: after("pid="),
-        error: (error != 0).then(|| std::io::Error::from_raw_os_error(error as i32).to_string()),
+        error: failed(error as i32),
         ..Job::default()
     })
 }
@@ -209,7 +221,7 @@ fn figures(line: &str) -> Option<(Direction, Figures)> {
         .and_then(|value| amount(&value))
         .unwrap_or(0.0);
     let (bytes, milliseconds) = match (value("io="), value("runt=")) {
-        (Some(io), Some(run)) => (amount(&io)?, run.trim_end_matches("msec").trim().parse().ok()?),
+        (Some(io), Some(run)) => (amount_of_fio_2(&io)?, run.trim_end_matches("msec").trim().parse().ok()?),
         _ => {
             let (_, of) = rest.rsplit_once('(')?;
             let (io, run) = of.split_once('/')?;
@@ -238,18 +250,22 @@ fn odd_figures(line: &str) -> Option<String> {
     (is_direction && has_figures).then(|| line.trim().chars().take(40).collect())
 }
 
-/// `10240MB`, `49.3MiB`, `12.6k`. fio 1 and 2 write KB for 1024 bytes, and fio 3 writes kB for 1000.
+/// fio 1 and 2 write `10240MB` for 10,240 x 1024 x 1024 bytes.
+fn amount_of_fio_2(text: &str) -> Option<f64> {
+    match text.strip_suffix('B') {
+        Some(rest) if rest.ends_with(['K', 'M', 'G', 'T', 'P']) => amount(&format!("{rest}iB")),
+        _ => amount(text),
+    }
+}
+
+/// `49.3MiB`, `51.6MB`, `12.6k`.
 fn amount(text: &str) -> Option<f64> {
     let end = text
         .find(|c: char| !c.is_ascii_digit() && c != '.')
         .unwrap_or(text.len());
     let number: f64 = text[..end].parse().ok()?;
     let unit = text[end..].trim();
-    let base: f64 = if unit.contains('i') || unit.ends_with('B') && !unit.starts_with('k') {
-        1024.0
-    } else {
-        1000.0
-    };
+    let base: f64 = if unit.contains('i') { 1024.0 } else { 1000.0 };
     let power = match unit.chars().next().map(|c| c.to_ascii_uppercase()) {
         None | Some('B') => 0,
         Some('K') => 1,

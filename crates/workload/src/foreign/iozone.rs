@@ -71,6 +71,11 @@ pub(super) fn read(text: &str) -> Result<Vec<Foreign>, String> {
     let rows = results.len();
     let excel = excel(text)?;
     if results.is_empty() {
+        if !excel.is_empty() && !text.contains("Output is in") {
+            let what =
+                "the unit of the reports for Excel is not in them: they are taken for KiB/s, as without -O and -N";
+            notes.push(what.to_owned());
+        }
         results = excel;
     } else if !excel.is_empty() {
         notes.push("the reports for Excel are left out: the table has the same figures".to_owned());
@@ -197,6 +202,10 @@ fn add(results: &mut Results, of: Of, test: IozoneTest, kib_per_second: f64) -> 
         return Err(format!(
             "is not valid output of IOzone: {kib_per_second} is no rate in KiB/s"
         ));
+    }
+    // A test that did not run (-+n).
+    if kib_per_second == 0.0 {
+        return Ok(());
     }
     if results.len() >= RESULTS_MAX {
         return Err(format!(
@@ -331,9 +340,6 @@ fn excel(text: &str) -> Result<Results, String> {
                         "is output of IOzone with an odd report for Excel: a value is not a number".to_owned(),
                     );
                 };
-                if *figure <= 0.0 {
-                    continue;
-                }
                 let of = Of::work(sizes(*file as u64, *record as u64));
                 add(&mut results, of, *test, *figure)?;
             }

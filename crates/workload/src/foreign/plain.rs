@@ -26,7 +26,7 @@ fn prefix(line: &str) -> usize {
     // The log of a CI has the time of the log of a container.
     for _ in 0..3 {
         let before = rest;
-        for cut in [github, compose, journal, bracket, time] {
+        for cut in [github, compose, journal, bracket, time, container] {
             rest = cut(rest).unwrap_or(rest);
         }
         if rest.len() == before.len() {
@@ -59,6 +59,13 @@ fn time(line: &str) -> Option<&str> {
     } else {
         zone.strip_prefix(' ').unwrap_or(zone)
     })
+}
+
+/// `stdout F ` of a container's log, after its time.
+fn container(line: &str) -> Option<&str> {
+    ["stdout F ", "stderr F ", "stdout P ", "stderr P "]
+        .into_iter()
+        .find_map(|stream| line.strip_prefix(stream))
 }
 
 /// `[pod/fio-tkx9r/fio] ` of `kubectl logs --prefix`, `[2024-05-14 09:12:10] `.
@@ -131,6 +138,7 @@ mod tests {
             "May  4 09:12:10 rig fio[2211]:   read: IOPS=1",
             "build\tRun fio\t2024-05-14T09:12:10.1234567Z   read: IOPS=1",
             "2024-05-14T09:12:10Z fio-1  |   read: IOPS=1",
+            "2024-05-14T09:12:10.123456789Z stdout F   read: IOPS=1",
             "\u{1b}[36m  read: IOPS=1\u{1b}[0m",
             "  read: IOPS=1\r",
         ] {

@@ -1,4 +1,5 @@
 mod hostile;
+mod misread;
 mod pasted;
 
 use super::*;

@@ -96,14 +96,22 @@ pub(crate) fn children(line: &str) -> Result<Option<Children<'_>>, String> {
     }))
 }
 
-/// The rows of all tables. Columns of tests that were not selected are blank, so a figure is identified by its end:
-/// below the last letter of the heading, plus or minus two, whatever the column widths of the version. A heading may
-/// be cut off after any test.
+/// The rows of all tables. Columns of tests that were not selected are blank, but IOzone's blanks are narrower or wider
+/// than some columns, so the options `-i` of its command line decide which tests the figures are of. Without them a figure
+/// is identified by its end: below the last letter of the heading, plus or minus two, whatever the column widths of the
+/// version. A heading may be cut off after any test. A figure of 0 is of a test that did not run (`-+n`).
 pub(crate) fn rows(printed: &str) -> Result<Vec<Row>, String> {
     let mut rows = Vec::new();
+    let mut selected: Option<Vec<IozoneTest>> = None;
     let mut headings: Vec<usize> = Vec::new();
     let mut tests: Vec<IozoneTest> = Vec::new();
     for (number, line) in (1..).zip(printed.lines().map(str::trim_end)) {
+        if line.contains("Iozone: Performance Test of File I/O") {
+            selected = None;
+        }
+        if let Some((_, command)) = line.split_once("Command line used:") {
+            selected = selected_tests(command);
+        }
         if is_heading(line) {
             headings = words_with_ends(line).map(|(_, end)| end).collect();
             tests = tests_of(line).map_err(|what| format!("line {number}: {what}"))?;
@@ -128,10 +136,39 @@ pub(crate) fn rows(printed: &str) -> Result<Vec<Row>, String> {
         rows.push(Row {
             file_kib,
             record_kib,
-            figures: figures(line, &headings, &tests).map_err(|what| at(&what))?,
+            figures: figures(line, &headings, &tests, selected.as_deref()).map_err(|what| at(&what))?,
         });
     }
     Ok(rows)
+}
+
+/// The tests of each number after `-i`, in the order in which they run. Numbers above have no column.
+const NUMBERED: [&[IozoneTest]; 8] = [
+    &[IozoneTest::Write, IozoneTest::Rewrite],
+    &[IozoneTest::Read, IozoneTest::Reread],
+    &[IozoneTest::RandomRead, IozoneTest::RandomWrite],
+    &[IozoneTest::BackwardRead],
+    &[IozoneTest::RecordRewrite],
+    &[IozoneTest::StridedRead],
+    &[IozoneTest::Fwrite, IozoneTest::Frewrite],
+    &[IozoneTest::Fread, IozoneTest::Freread],
+];
+
+/// The tests that a command line selects with `-i 0 -i 1` or `-i0`; none if it selects none.
+fn selected_tests(command: &str) -> Option<Vec<IozoneTest>> {
+    let mut words = command.split_whitespace();
+    let mut numbers = Vec::new();
+    while let Some(word) = words.next() {
+        match word.strip_prefix("-i") {
+            Some("") => numbers.push(words.next()?.parse::<usize>().ok()?),
+            Some(number) => numbers.push(number.parse().ok()?),
+            None => {}
+        }
+    }
+    numbers.sort_unstable();
+    numbers.dedup();
+    let tests = numbers.iter().filter_map(|number| NUMBERED.get(*number)).copied();
+    (!numbers.is_empty()).then(|| tests.flatten().copied().collect())
 }
 
 fn is_heading(line: &str) -> bool {
@@ -167,9 +204,24 @@ fn tests_of(heading: &str) -> Result<Vec<IozoneTest>, String> {
     names.iter().map(test).collect()
 }
 
-/// The figures of a row. A full row needs no alignment, which pages and mails lose.
-fn figures(line: &str, headings: &[usize], tests: &[IozoneTest]) -> Result<Vec<(IozoneTest, f64)>, String> {
+/// From this column on, IOzone prints figures below the headings of others if tests before them did not run.
+const ALIGNED_COLUMNS: usize = 9;
+
+/// The figures of a row. A full row needs no alignment, which pages and mails lose, nor does one whose tests are known.
+fn figures(
+    line: &str,
+    headings: &[usize],
+    tests: &[IozoneTest],
+    selected: Option<&[IozoneTest]>,
+) -> Result<Vec<(IozoneTest, f64)>, String> {
     let words: Vec<(&str, usize)> = words_with_ends(line).collect();
+    let is_full = words.len() == headings.len();
+    if let Some(selected) = selected.filter(|selected| !is_full && selected.len() == words.len() - 2) {
+        let figures = selected.iter().zip(&words[2..]);
+        let figures: Result<Vec<_>, String> =
+            figures.map(|(test, (number, _))| Ok((*test, rate(number)?))).collect();
+        return Ok(measured(figures?));
+    }
     let (shift, ends) = (words[0].1.abs_diff(headings[0]), &headings[2..]);
     let moved = |end: usize| {
         if words[0].1 > headings[0] {
@@ -181,11 +233,13 @@ fn figures(line: &str, headings: &[usize], tests: &[IozoneTest]) -> Result<Vec<(
     let mut figures: Vec<(IozoneTest, f64)> = Vec::new();
     for (place, (number, end)) in words[2..].iter().enumerate() {
         let nearest = || (0..ends.len()).find(|&at| ends[at].abs_diff(moved(*end)) <= 2);
-        let column = if words.len() == headings.len() {
-            Some(place)
-        } else {
-            nearest()
-        };
+        let column = if is_full { Some(place) } else { nearest() };
+        if column.is_some_and(|column| column >= ALIGNED_COLUMNS && column != place) {
+            return Err(format!(
+                "`{number}` is in a table with columns left out, and IOzone does not print such figures below their \
+                 headings: keep its line `Command line used`, whose options -i say which tests they are of"
+            ));
+        }
         let Some(&test) = column.and_then(|column| tests.get(column)) else {
             return Err(format!("`{number}` is below no heading"));
         };
@@ -194,7 +248,13 @@ fn figures(line: &str, headings: &[usize], tests: &[IozoneTest]) -> Result<Vec<(
         }
         figures.push((test, rate(number)?));
     }
-    Ok(figures)
+    Ok(measured(figures))
+}
+
+/// Without the zeros of tests that did not run.
+fn measured(mut figures: Vec<(IozoneTest, f64)>) -> Vec<(IozoneTest, f64)> {
+    figures.retain(|(_, kib_per_second)| *kib_per_second > 0.0);
+    figures
 }
 
 fn words_with_ends(line: &str) -> impl Iterator<Item = (&str, usize)> {
