@@ -12,7 +12,7 @@ use crate::input::Input;
 use crate::words::figure::number_of;
 use crate::words::power_cut::{self, PowerCuts};
 use crate::words::warnings::Warnings;
-use stats::{Effect, Interval, Measure, Results, TestResults, WorkloadResults};
+use stats::{Interval, Measure, Results, TestResults, WorkloadResults};
 use study::metric::{Better, Metric};
 use study::plan::Cell;
 use study::stack::{DATA, MachineKind};
@@ -93,7 +93,7 @@ impl ScoreRow {
     }
 
     /// Its largest loss as a ratio by the weight of its column.
-    fn weighted_ratio(&self, columns: &[Column]) -> Option<f64> {
+    pub(crate) fn weighted_ratio(&self, columns: &[Column]) -> Option<f64> {
         Some(columns[self.worst?].weighted(self.worst_ratio()?))
     }
 }
@@ -258,10 +258,18 @@ fn scores(test: &str, measure: &Measure, own: &[bool]) -> Vec<Score> {
             best / summary.median
         };
         let effect = &effects[place];
-        let ratio = effect.as_ref().map_or(of_medians, Effect::ratio);
+        score.interval = effect.as_ref().map(|effect| effect.interval(stats::ALPHA));
+        // That of the figures that are shown with it, unless trials with the same seed say otherwise.
+        let is_likely = |ratio: f64| {
+            let interval = score.interval.as_ref();
+            interval.is_none_or(|interval| (interval.low..=interval.high).contains(&ratio))
+        };
+        let ratio = match effect {
+            Some(effect) if !is_likely(of_medians) => effect.ratio(),
+            _ => of_medians,
+        };
         // Two trials in another order than their medians.
         score.ratio = Some(ratio.min(1.0)).filter(|ratio| ratio.is_finite());
-        score.interval = effect.as_ref().map(|effect| effect.interval(stats::ALPHA));
         score.overlap = effect.as_ref().map(|effect| effect.interval(ALPHA_OF_OVERLAP));
         score
     };

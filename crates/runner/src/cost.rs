@@ -3,6 +3,7 @@
 //! The estimate depends only on the plan and uses integers, so every machine and build computes the same. Only
 //! ratios between cells matter. The remaining time is estimated from completed trials.
 
+use study::act::{Act, ActKind};
 use study::plan::Cell;
 use study::workload::{IoSpec, Work};
 
@@ -22,6 +23,21 @@ const OPERATIONS_PER_S: u64 = 20_000;
 fn a_second(io: &IoSpec, of_disks: u64) -> u64 {
     let of_job = io.limit_iops().unwrap_or(of_disks);
     of_job.saturating_mul(u64::from(io.jobs)).min(of_disks)
+}
+
+/// What md transfers for the acts: each that synchronises reads or writes all members. 0 if they are whole disks, whose
+/// size the plan does not say.
+fn bytes_of_acts(cell: &Cell) -> u64 {
+    let Some(group) = cell.machine.disks.first() else {
+        return 0;
+    };
+    let member = cell.stack.array.member_size_bytes.unwrap_or(0);
+    let synchronises = |act: &&Act| {
+        use ActKind::{Add, Check, Grow, ReAdd, Repair, Replace};
+        matches!(act.kind, Add | ReAdd | Replace | Grow | Check | Repair)
+    };
+    let times = cell.acts.iter().filter(synchronises).count() as u64;
+    member.saturating_mul(u64::from(group.count)).saturating_mul(times)
 }
 
 /// Expected wall time of one trial of a cell, whatever its disks are.
@@ -49,6 +65,7 @@ pub fn expected_us_on(cell: &Cell, of_disks: impl Fn(&IoSpec) -> u64) -> u64 {
     };
     let disks = cell.machine.disks.first().map_or(1, |group| group.count);
     let bytes = cell.stack.array.member_bytes_min(disks, bytes).saturating_mul(tests);
+    let bytes = bytes.saturating_add(bytes_of_acts(cell));
     TRIAL_US
         .saturating_add(operations.saturating_mul(OPERATION_US))
         .saturating_add(bytes / BYTES_PER_US)

@@ -54,7 +54,8 @@ fn orders<'a>(plan: &'a Plan, measurements: &[Measurement]) -> BTreeMap<&'a str,
         }
     }
     let order = |(workload, values): (&'a str, Values<'a>)| {
-        let main = Lead::of(plan, workload).metric(&metrics[workload]);
+        let of_workload = plan.cells.iter().filter(|cell| cell.workload.name == workload);
+        let main = Lead::of(of_workload).metric(&metrics[workload]);
         let mut medians: Vec<(f64, &str)> = values
             .into_iter()
             .filter(|((_, metric), _)| Some(*metric) == main)

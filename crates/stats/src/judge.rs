@@ -142,9 +142,14 @@ pub fn judge_part(plan: &Plan, measurements: &[Measurement], all_stacks: usize) 
     let mut by_workload = by_workload(plan, measurements);
     let workloads = plan.workload_names().into_iter().filter_map(|name| {
         let stacks = stacks(plan, name);
-        let lead = Lead::of(plan, name);
         let of_workload = by_workload.remove(name).unwrap_or_default();
         let tests = by_test(&of_workload);
+        let cells = plan.cells.iter().filter(|cell| cell.workload.name == name);
+        let mut lead = Lead::of(cells);
+        // Columns side by side have one metric.
+        if lead == Lead::Latency && !tests.iter().all(|(_, of_test)| has_p99_everywhere(of_test)) {
+            lead = Lead::Median;
+        }
         let (tests, counts): (Vec<_>, Vec<_>) = tests
             .iter()
             .map(|(test, of_test)| judge_test(&stacks, of_test, test, alpha, lead))
@@ -221,15 +226,15 @@ fn stacks<'a>(plan: &'a Plan, workload: &str) -> Vec<Stack<'a>> {
     plan.stack_labels().into_iter().map(of_label).collect()
 }
 
+/// Fewer than 100 requests have no p99.
+fn has_p99_everywhere(of_test: &[&Measurement]) -> bool {
+    let trials = |metric| of_test.iter().filter(|one| one.entry.metric == metric).count();
+    trials(Metric::LatencyP99) >= trials(Metric::LatencyP50)
+}
+
 fn judge_test(stacks: &[Stack<'_>], of_test: &[&Measurement], test: &str, alpha: Alpha, lead: Lead) -> TestResults {
     let mut metrics = distinct(of_test.iter().map(|one| one.entry.metric));
-    let is_everywhere = |metric: &Metric| {
-        let trials = |metric| of_test.iter().filter(|one| one.entry.metric == metric).count();
-        trials(*metric) >= trials(Metric::LatencyP50)
-    };
-    let candidates = metrics.iter().copied();
-    let candidates = candidates.filter(|metric| *metric != Metric::LatencyP99 || is_everywhere(metric));
-    let first = lead.metric(&candidates.collect::<Vec<Metric>>());
+    let first = lead.metric(&metrics);
     // A stable sort: the others keep their order.
     metrics.sort_by_key(|&metric| Some(metric) != first);
     TestResults {
@@ -287,9 +292,10 @@ fn judge_measure(stacks: &[Stack<'_>], of_test: &[&Measurement], metric: Metric,
 pub(crate) enum Lead {
     /// [`headline`].
     Main,
-    /// The study sets the rate: the latency, because throughput is that rate wherever the stack keeps up. Fewer than 100
-    /// requests have no p99.
+    /// The study sets the rate: the latency, because throughput is that rate wherever the stack keeps up.
     Latency,
+    /// The same where some test has too few requests for a p99.
+    Median,
     /// Small random requests: how many a second, which is how disks and arrays are compared.
     Iops,
 }
@@ -298,9 +304,10 @@ pub(crate) enum Lead {
 const COUNTED_MAX_BYTES: u64 = 16 << 10;
 
 impl Lead {
-    pub(crate) fn of(plan: &Plan, workload: &str) -> Self {
+    /// The cells are of one workload.
+    pub(crate) fn of<'a>(cells: impl IntoIterator<Item = &'a Cell>) -> Self {
         let mut lead = Self::Main;
-        for cell in plan.cells.iter().filter(|cell| cell.workload.name == workload) {
+        for cell in cells {
             let jobs = cell.workload.work.spec().jobs();
             let all = |is_so: fn(&IoSpec) -> bool| !jobs.is_empty() && jobs.iter().all(|job| is_so(&job.io));
             if all(|io| io.limit_iops().is_some()) {
@@ -318,6 +325,7 @@ impl Lead {
         let preferred: &[Metric] = match self {
             Self::Main => &[],
             Self::Latency => &[Metric::LatencyP99, Metric::LatencyP50],
+            Self::Median => &[Metric::LatencyP50],
             Self::Iops => &[Metric::Iops],
         };
         let preferred = preferred.iter().copied().find(|metric| of_test.contains(metric));

@@ -14,7 +14,7 @@ use crate::compare::{Effect, InBlock, PooledVariance, faster, holm};
 use crate::error_rate::ALPHA;
 use crate::interval::Interval;
 use crate::interval::TRIALS_MIN;
-use crate::judge::{distinct, headline};
+use crate::judge::{Lead, distinct};
 use crate::summary::Summary;
 use std::collections::{HashMap, HashSet};
 use study::metric::{Better, Metric};
@@ -199,6 +199,7 @@ fn compared<'a>(
     };
     let (first, second) = (of_cell(first, cells.0), of_cell(second, cells.1));
     let tests = distinct(first.iter().chain(&second).map(|one| one.entry.test.as_str()));
+    let lead = Lead::of([cells.0, cells.1]);
     let of_test = |test: &'a str| {
         let metrics = distinct(
             first
@@ -207,7 +208,14 @@ fn compared<'a>(
                 .filter(|one| one.entry.test == test)
                 .map(|one| one.entry.metric),
         );
-        let metric = headline(&metrics).filter(|metric| metric.better() != Better::Neither)?;
+        let has_metric = |all: &[&Measurement], metric: Metric| {
+            all.iter()
+                .any(|one| one.entry.test == test && one.entry.metric == metric)
+        };
+        let in_both = |metric: &Metric| has_metric(&first, *metric) && has_metric(&second, *metric);
+        let shared: Vec<Metric> = metrics.iter().copied().filter(in_both).collect();
+        let metric = lead.metric(if shared.is_empty() { &metrics } else { &shared });
+        let metric = metric.filter(|metric| metric.better() != Better::Neither)?;
         let has = |all: &[&Measurement]| all.iter().any(|one| one.entry.test == test);
         if (is_imported(cells.0) || is_imported(cells.1)) && !(has(&first) && has(&second)) {
             // A test of another pair.

@@ -72,14 +72,14 @@ pub fn run(arguments: &RunArguments) -> Result<ExitCode, ExpectedError> {
         only: &only,
         shard: arguments.shard,
         raidlab_version: &version()?,
-        command: &command_line(arguments, &wanted.stored_devices(&options)),
+        command: &command_line(arguments, &wanted.stored_devices(&options), files::published_path),
         started_at_unix_s: now_unix_s(),
     };
     let run = open_run(arguments, &mut store, &spec)?;
     if let Some(name) = &arguments.name {
         store.name_run(&run, name)?;
     }
-    let resume = command_line(arguments, &devices(arguments));
+    let resume = again(arguments);
     let signals = Signals::watch(format!(
         "raidlab: interrupted before the first trial; to continue: {resume}"
     ))?;
@@ -244,7 +244,7 @@ fn conclude(
         say(&format!(
             "raidlab: interrupted: {} trials done{here}; all measurements are kept; to continue: {}",
             outcome.done,
-            command_line(arguments, &devices(arguments))
+            again(arguments)
         ));
         return Ok(ExitCode::from(EXIT_INTERRUPTED));
     }
@@ -255,7 +255,15 @@ fn conclude(
         ..run.summary.clone()
     };
     let digest = store.digest(run.summary.id).map_err(failed)?;
-    let store_option = store_option(&arguments.store);
+    let mut store_option = store_option(&arguments.store);
+    // A run that was continued may not be the last one.
+    if store
+        .latest_run()
+        .map_err(failed)?
+        .is_some_and(|latest| latest.id != run.summary.id)
+    {
+        store_option.push_str(&format!(" --run {}", run.summary.id.0));
+    }
     print(&format!(
         "{} trials done, {} failed{here}; {} wall; digest {digest}\n",
         outcome.done,
@@ -275,9 +283,13 @@ fn conclude(
     })
 }
 
-/// The command that repeats, or resumes, this run.
-fn command_line(arguments: &RunArguments, devices: &[String]) -> String {
-    let path = |path: &Path| files::published_path(path);
+/// The command that continues this run here.
+fn again(arguments: &RunArguments) -> String {
+    command_line(arguments, &devices(arguments), |path| path.display().to_string())
+}
+
+/// The command that repeats this run.
+fn command_line(arguments: &RunArguments, devices: &[String], path: fn(&Path) -> String) -> String {
     let mut words = vec!["raidlab".to_owned(), "run".to_owned(), path(&arguments.study)];
     words.extend(["--seed".to_owned(), arguments.seed.to_string()]);
     for only in &arguments.only {

@@ -1,7 +1,7 @@
 //! The first screen: the scoreboard, and what there is to choose from.
 
 use crate::scoreboard::sentences::{
-    choices, facts_that_are_shared, facts_that_differ, figures, ratio, test_name, weights, worst,
+    choices, facts_that_are_shared, facts_that_differ, figures, ratio, test_name, weights, worst, worst_heading,
 };
 use crate::scoreboard::{Column, Score, ScoreRow, Scoreboard};
 use crate::words::figure::RateUnit;
@@ -14,6 +14,8 @@ const ROWS_MAX: usize = 10;
 pub(super) struct Board {
     /// Workload, test.
     columns: Vec<(String, String, bool)>,
+    /// The heading of the largest losses.
+    worst: &'static str,
     /// Facts of the stacks that differ.
     facts: Vec<String>,
     rows: Vec<Row>,
@@ -58,7 +60,7 @@ pub(super) fn board(board: &Scoreboard) -> Board {
     let row = |(place, row): (usize, &ScoreRow)| Row {
         stack: row.stack.clone(),
         is_leader: leaders.contains(&place),
-        worst: worst(row),
+        worst: worst(board, row),
         cells: row
             .scores
             .iter()
@@ -72,6 +74,7 @@ pub(super) fn board(board: &Scoreboard) -> Board {
     let scores = || board.rows.iter().flat_map(|row| &row.scores);
     let heading = |column: &Column| (column.workload.clone(), column.test.clone(), column.is_doubtful);
     Board {
+        worst: worst_heading(board),
         columns: board.columns.iter().map(heading).collect(),
         has_best: scores().any(|score| score.is_best),
         has_excluded: scores().any(|score| score.excluded > 0),

@@ -98,13 +98,20 @@ pub(super) fn unranked(board: &Scoreboard) -> String {
 }
 
 fn none_good(board: &Scoreboard, choice: &Choice) -> String {
-    let smallest = choice.leaders.first().and_then(|&row| board.rows[row].worst_ratio());
-    let reached = smallest.map_or_else(String::new, percent);
-    format!(
-        "No stack is good in every test{}: each falls to {reached} of the best or less in one of them. Choose by the test \
-         that matters.",
-        if weights(board).is_empty() { "" } else { " that counts" }
-    )
+    let reached = choice
+        .leaders
+        .first()
+        .map_or_else(String::new, |&row| worst(board, &board.rows[row]));
+    match weights(board).is_empty() {
+        true => format!(
+            "No stack is good in every test: each falls to {reached} of the best or less in one of them. Choose by the \
+             test that matters."
+        ),
+        false => format!(
+            "No stack is good in every test that counts: by the weights of the study each falls to {reached} of the best \
+             or less in one of them. Choose by the test that matters."
+        ),
+    }
 }
 
 fn build(board: &Scoreboard, choice: &Choice, rates: RateUnit) -> String {
@@ -120,10 +127,7 @@ fn build(board: &Scoreboard, choice: &Choice, rates: RateUnit) -> String {
         ),
         several if several.len() <= NAMED_MAX => {
             let names: Vec<&str> = several.iter().map(|row| row.stack.as_str()).collect();
-            let reached: Vec<String> = several
-                .iter()
-                .filter_map(|row| row.worst_ratio().map(percent))
-                .collect();
+            let reached: Vec<String> = several.iter().map(|row| worst(board, row)).collect();
             let reached: Vec<&str> = reached.iter().map(String::as_str).collect();
             format!(
                 "{}: none is shown to lose less than the others in its worst test, where they reach {} of the best.{}",
@@ -285,6 +289,13 @@ fn choice_words(board: &Scoreboard, row: &ScoreRow, rates: RateUnit) -> String {
         .zip(row.worst_score())
         .map(|(column, score)| match score.ratio {
             Some(0.995..) => "the best in every test, or within 1 % of it".to_owned(),
+            ratio if board.columns[column].weight != 1 => format!(
+                "loses most by weight in {}: {} ({}), weight {}",
+                test_name(board, column, score),
+                ratio.map_or_else(String::new, percent),
+                figures(score, rates),
+                board.columns[column].weight
+            ),
             ratio => format!(
                 "at worst {} ({}: {})",
                 ratio.map_or_else(String::new, percent),
@@ -300,9 +311,18 @@ fn choice_words(board: &Scoreboard, row: &ScoreRow, rates: RateUnit) -> String {
     format!("{}: {}", row.stack, parts.join("; "))
 }
 
-/// `59 %`; a dash if a test has no figure.
-pub(crate) fn worst(row: &ScoreRow) -> String {
-    row.worst_ratio().map_or_else(|| "–".to_owned(), percent)
+/// The largest loss by the weights of the study, `59 %`; a dash if a test has no figure.
+pub(crate) fn worst(board: &Scoreboard, row: &ScoreRow) -> String {
+    row.weighted_ratio(&board.columns)
+        .map_or_else(|| "–".to_owned(), percent)
+}
+
+/// The heading of [`worst`].
+pub(crate) fn worst_heading(board: &Scoreboard) -> &'static str {
+    match weights(board).is_empty() {
+        true => "worst",
+        false => "worst by weight",
+    }
 }
 
 /// `3 of 4 disks usable, survives 1 failed disk`; empty if it is unknown.
@@ -338,7 +358,7 @@ fn facts(board: &Scoreboard) -> [Facts; 5] {
             each(|row| usable(row).unwrap_or_else(|| "–".to_owned())),
         ),
         (
-            "disks may fail",
+            "disks survived",
             each(|row| {
                 row.layout
                     .survives

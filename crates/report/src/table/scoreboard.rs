@@ -59,10 +59,11 @@ fn width(cells: &[String]) -> usize {
     lines.map(|line| line.chars().count()).max().unwrap_or(0) + BLANKS
 }
 
-/// The smallest ratio of each stack.
+/// The largest loss of each stack.
 fn worst(board: &Scoreboard) -> Vec<String> {
-    let cells = board.rows.iter().map(sentences::worst);
-    std::iter::once("worst".to_owned()).chain(cells).collect()
+    let cells = board.rows.iter().map(|row| sentences::worst(board, row));
+    let heading = sentences::worst_heading(board).replace(' ', "\n");
+    std::iter::once(heading).chain(cells).collect()
 }
 
 fn column(board: &Scoreboard, place: usize) -> Vec<String> {

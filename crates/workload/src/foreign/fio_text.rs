@@ -71,7 +71,7 @@ impl Reader {
 
     /// `a: (g=0): rw=randread, bs=4K-4K/4K-4K, ioengine=libaio, iodepth=16`
     fn header(&mut self, name: &str, rest: &str) {
-        // All headings of a run are before its jobs, those of its other clients aside.
+        // All headings of a run are before its jobs, and those of its other clients may be later.
         if !self.run.jobs.is_empty() && self.summaries >= self.clients {
             self.end_of_run();
         }

@@ -169,7 +169,7 @@ fn issue_39_9_bonnies_table_of_version_2_has_no_rates_of_files() {
         (quoted.machine.as_str(), quoted.work.as_str()),
         ("mybox", "8M 1:20000:1000/3k files")
     );
-    // Of -s 0 nothing is left.
+    // With -s 0 nothing is left.
     assert!(refused(&heading("                30")).contains("prints the number of files"));
 }
 

@@ -18,7 +18,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("stack", &["filesystems", "study", "tools"]),
     ("workload", &["study", "tools"]),
     ("trial", &["stack", "study", "tools", "workload"]),
-    ("lab", &["disksim", "filesystems", "study", "tools", "trial"]),
+    ("lab", &["disksim", "files", "filesystems", "study", "tools", "trial"]),
     ("host", &["stack", "study", "tools", "trial"]),
     ("store", &["study"]),
     ("stats", &["study"]),
