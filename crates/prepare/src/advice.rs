@@ -1,9 +1,10 @@
 //! Possibly unintended measurements of a study: memory instead of disks, caches of drives, a small part of the
-//! disks, one wide mirror instead of several, a queue depth that the disks do not have. Reported before a run and
+//! disks, one wide mirror instead of several, a queue depth that the disks do not have, syncs of a kernel with a defect. Reported before a run and
 //! in its report; no figure depends on it.
 
 mod acts;
 pub(crate) mod disks;
+mod known_defects;
 
 use disks::{Disks, KnownDisks};
 use disksim::description::Device;
@@ -29,6 +30,7 @@ const LISTED_MAX: usize = 8;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Kind {
+    KnownDefect,
     WideMirror,
     ShortQueue,
     InMemory,
@@ -79,6 +81,8 @@ fn of_cell(cell: &Cell, disks: Option<&Disks>) -> Vec<(Kind, String)> {
         .filter_map(|(kind, sentence)| Some((kind, format!("`{}` {}", cell.stack_label, sentence?))));
     let acts = disks.and_then(|disks| acts::of_cell(cell, disks));
     let acts = acts.map(|sentence| (Kind::Acts, sentence));
+    let defect = known_defects::of_cell(cell).map(|sentence| (Kind::KnownDefect, sentence));
+    let of_stack = defect.into_iter().chain(of_stack);
     of_stack.chain(of_jobs(cell, disks)).chain(acts).collect()
 }
 
@@ -309,6 +313,10 @@ impl OnStack<'_> {
         };
         let larger = match self.has_room_beyond(least.saturating_mul(u64::from(io.jobs.max(1)))) {
             true => larger,
+            // Rebuilds of whole disks are not what the study asks for.
+            false if !self.cell.acts.is_empty() => {
+                "`size` of `array` keeps the acts short; measure these requests in a study without it".to_owned()
+            }
             false => format!("leave `size` out of `array`, and {larger}"),
         };
         (working < span / 100 * SPAN_PERCENT_MIN).then(|| {

@@ -158,3 +158,27 @@ fn no_warning_asks_for_more_than_the_array_holds() {
     );
     assert!(!said.contains("larger than `ram`"), "{said}");
 }
+
+/// Linux 6.12 looked faster than 7.3 with fsync on RAID 1, because it does not wait for a flush.
+#[test]
+fn issue_39_syncs_that_are_faster_than_safe_are_named_once() {
+    let count = |level: u32, io: &str| {
+        let study = format!(
+            "kernel = \"6.12\"\n[disks]\ncount = 4\n[[stack]]\narray = {{ level = {level}, chunk = [\"64K\", \"512K\"] }}\n\
+             fs = {{ type = [\"ext4\", \"xfs\"] }}\n[[workload]]\nname = \"w\"\n\
+             io = {{ rw = \"randwrite\", size = \"2T\", {io}, runtime = \"30s\", ramp_time = \"30s\" }}\n"
+        );
+        let known = study_file::Known {
+            kernels: vec!["6.12".to_owned()],
+            ..study_file::Known::default()
+        };
+        let plan = study_file::read(&study, "a.toml", &known).expect("a study");
+        of(&plan)
+            .into_iter()
+            .filter(|sentence| sentence.contains("md-preflush"))
+            .count()
+    };
+    assert_eq!(count(10, "fsync = 1"), 1);
+    assert_eq!(count(10, "bs = \"64K\""), 0);
+    assert_eq!(count(5, "fsync = 1"), 0);
+}

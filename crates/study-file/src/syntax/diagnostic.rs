@@ -185,16 +185,36 @@ impl<'a> Found<'a> {
     }
 }
 
-/// The most similar one of `words`, if it is similar enough.
+/// The most similar one of `words`, if it is similar enough; else the only one that has all parts of the word, as
+/// `seagate-ironwolf-12tb` has those of `ironwolf 12TB`.
 pub fn nearest<'a>(word: &str, words: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = word.to_lowercase();
+    let words: Vec<&str> = words.into_iter().collect();
     let most = (word.chars().count() / 3).max(1);
-    words
-        .into_iter()
-        .map(|known| (strsim::osa_distance(&word, &known.to_lowercase()), known))
+    let similar = words
+        .iter()
+        .map(|known| (strsim::osa_distance(&word, &known.to_lowercase()), *known))
         .filter(|(distance, known)| *distance <= most && *distance < known.chars().count())
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, known)| known)
+        .min_by_key(|(distance, _)| *distance);
+    similar.map(|(_, known)| known).or_else(|| with_parts(&word, &words))
+}
+
+/// The only one of `words` that has all parts of a word of at least four letters.
+fn with_parts<'a>(word: &str, words: &[&'a str]) -> Option<&'a str> {
+    const LETTERS_MIN: usize = 4;
+    let parts: Vec<&str> = word
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|part| !part.is_empty())
+        .collect();
+    if parts.iter().map(|part| part.chars().count()).sum::<usize>() < LETTERS_MIN {
+        return None;
+    }
+    let has_all = |known: &&&str| parts.iter().all(|part| known.to_lowercase().contains(part));
+    let mut found = words.iter().filter(has_all);
+    match (found.next(), found.next()) {
+        (Some(only), None) => Some(only),
+        _ => None,
+    }
 }
 
 /// The same, with the command that shows all of them.
@@ -221,5 +241,20 @@ pub fn enumerate(words: &[&str]) -> String {
             let first: Vec<String> = first.iter().map(|word| format!("`{word}`")).collect();
             format!("it is one of {} or `{last}`", first.join(", "))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_with_the_parts_of_one_other_is_taken_for_it() {
+        let words = ["seagate-ironwolf-12tb", "seagate-ironwolf-4tb", "wd-red-4tb"];
+        let of = |word: &str| nearest(word, words);
+        assert_eq!(of("ironwolf 12TB"), Some("seagate-ironwolf-12tb"));
+        assert_eq!(of("ironwolf"), None, "two have it");
+        assert_eq!(of("wd 4tb"), Some("wd-red-4tb"));
+        assert_eq!(of("red"), None, "too short");
     }
 }
