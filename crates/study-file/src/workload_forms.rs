@@ -47,6 +47,7 @@ pub(crate) struct WorkloadEntry {
 }
 
 /// A workload with one value on each of its axes.
+#[derive(Clone)]
 pub(crate) struct Variant<'a> {
     pub point: Point<'a>,
     pub spec: WorkloadSpec,

@@ -8,10 +8,11 @@
 use crate::act::{self, Act};
 use crate::cell_id::CellId;
 use crate::stack::{MachineKind, MachineSpec, StackSpec};
-use crate::workload::WorkloadSpec;
+use crate::workload::{Work, WorkloadSpec};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
+use std::collections::HashMap;
 
 /// Selects cells or samples: axis = value pairs, all of which must match.
 pub type Side = Vec<(String, String)>;
@@ -67,20 +68,25 @@ impl Cell {
 impl CellId {
     /// Identity of a cell. [`Plan::identify`](crate::plan::Plan::identify) sets it in the plan's cells.
     pub fn of(cell: &Cell) -> Self {
-        hashed(cell, setting(cell, Some(&cell.machine)))
+        hashed(&canonical_text(&cell.workload.work), setting(cell, Some(&cell.machine)))
     }
 
     /// Identity without machine and kernel: the same for cells that differ only in these.
     pub fn anywhere(cell: &Cell) -> Self {
-        hashed(cell, setting(cell, None))
+        hashed(&canonical_text(&cell.workload.work), setting(cell, None))
     }
 }
 
-/// The hash of all parts of a cell but its work, which many cells of a plan share.
+/// What many cells of a plan share: the hash of all parts but the work, and the canonical text of the work.
 #[derive(Default)]
 pub(crate) struct Shared {
     last: Option<(Vec<Act>, MachineSpec, StackSpec, Sha256)>,
+    /// By the name of the workload.
+    works: HashMap<String, (Work, String)>,
 }
+
+/// Works whose text is kept.
+const SHARED_WORKS_MAX: usize = 4096;
 
 impl Shared {
     /// Identity of a cell; quick if it has the acts, the machine and the stack of the cell before.
@@ -97,7 +103,18 @@ impl Shared {
             (cell.acts.clone(), cell.machine.clone(), cell.stack.clone(), hash)
         };
         let (.., hash) = self.last.insert(known.unwrap_or_else(new));
-        hashed(cell, hash.clone())
+        let (name, work) = (&cell.workload.name, &cell.workload.work);
+        if let Some((of_text, text)) = self.works.get(name)
+            && of_text == work
+        {
+            return hashed(text, hash.clone());
+        }
+        let text = canonical_text(work);
+        let id = hashed(&text, hash.clone());
+        if self.works.len() < SHARED_WORKS_MAX {
+            self.works.insert(name.clone(), (work.clone(), text));
+        }
+        id
     }
 }
 
@@ -129,9 +146,10 @@ fn setting(cell: &Cell, machine: Option<&MachineSpec>) -> Sha256 {
     hash
 }
 
-fn hashed(cell: &Cell, mut setting: Sha256) -> CellId {
+/// The hash of a cell with the canonical JSON of its work.
+fn hashed(work: &str, mut setting: Sha256) -> CellId {
     setting.update(",\"work\":");
-    setting.update(canonical_text(&cell.workload.work));
+    setting.update(work);
     setting.update("}");
     let hash = setting.finalize();
     CellId(std::array::from_fn(|place| hash[place]))

@@ -8,7 +8,7 @@ use crate::rules::integrity::mode_of_nothing;
 use crate::rules::stack::{check_stack, cores_of_nothing, has_no_cores, is_repeated};
 use crate::syntax::diagnostic::{Found, Span};
 use crate::syntax::unit::describe_size;
-use crate::workload_forms::{WorkloadEntry, check_work};
+use crate::workload_forms::{Variant, WorkloadEntry, check_work};
 use crate::{INFINITE, Known};
 use std::collections::HashSet;
 use study::CellId;
@@ -20,6 +20,9 @@ const MOST_CELLS: usize = 200_000;
 
 /// Limit of the text in all cells: values of axes, names, job files. Plain studies have about 200 bytes a cell.
 const TEXT_BYTES_MAX: usize = 128 << 20;
+
+/// Variants of a workload that are made once for all stacks; more would take too much memory.
+const SHARED_VARIANTS_MAX: usize = 4096;
 
 /// Names of one and two letters: 26 + 26 × 26.
 const GUEST_DISKS_MAX: u32 = 702;
@@ -68,6 +71,11 @@ impl Matrix {
         }
         matrix.cells.reserve_exact(cells_of(units, workloads));
         let axes = stack_axes(units);
+        let shared = |workload: &'_ WorkloadEntry| size(&workload.axes) <= SHARED_VARIANTS_MAX;
+        let shared: Vec<Option<Vec<Variant<'_>>>> = workloads
+            .iter()
+            .map(|workload| shared(workload).then(|| workload.variants().collect()))
+            .collect();
         let mut of_workloads: Vec<Verdict> = workloads.iter().map(|_| Verdict::default()).collect();
         let mut of_work_on_units = Vec::new();
         for unit in units {
@@ -96,8 +104,15 @@ impl Matrix {
                     stack,
                     disk_bytes,
                 };
-                for (workload, verdict) in workloads.iter().zip(&mut of_workloads) {
-                    matrix.work(&on, workload, verdict, &mut of_work);
+                for ((workload, shared), verdict) in workloads.iter().zip(&shared).zip(&mut of_workloads) {
+                    // A workload that could not be read may be possible.
+                    verdict.possible |= workload.broken;
+                    of_work.possible |= workload.broken;
+                    let mut add = |variant| matrix.work(&on, workload, variant, verdict, &mut of_work);
+                    match shared {
+                        Some(variants) => variants.iter().cloned().for_each(&mut add),
+                        None => workload.variants().for_each(&mut add),
+                    }
                 }
             }
             of_unit.tell(found);
@@ -152,44 +167,46 @@ impl Matrix {
         None
     }
 
-    fn work(&mut self, on: &On, workload: &WorkloadEntry, verdict: &mut Verdict, of_unit: &mut Verdict) {
-        // A workload that could not be read may be possible.
-        verdict.possible |= workload.broken;
-        of_unit.possible |= workload.broken;
-        for variant in workload.variants() {
-            let mut axes = on.words.to_vec();
-            axes.push(("workload".to_owned(), workload.name.clone()));
-            axes.extend(variant.axes.clone());
-            let mut reasons = check_work(&on.machine, &on.stack, &variant.spec.work, on.disk_bytes);
-            let broken = |axis: &str| variant.point.is_broken(axis) || on.point.is_broken(axis);
-            reasons.retain(|reason| !reason.about.iter().any(|axis| broken(axis)));
-            if !reasons.is_empty() {
-                self.leave_out(axes, &reasons);
-                for reason in reasons {
-                    let of_work = |axis: &&'static str| variant.point.span(axis);
-                    let of_stack = |axis: &&'static str| on.point.span(axis);
-                    let on_stack = reason.about.iter().find_map(of_stack).unwrap_or(&workload.span);
-                    let span = reason.about.iter().find_map(of_work).unwrap_or(on_stack);
-                    of_unit.reasons.push((on_stack.clone(), reason.clone()));
-                    verdict.reasons.push((span.clone(), reason));
-                }
-                continue;
+    fn work(
+        &mut self,
+        on: &On,
+        workload: &WorkloadEntry,
+        variant: Variant<'_>,
+        verdict: &mut Verdict,
+        of_unit: &mut Verdict,
+    ) {
+        let mut axes = on.words.to_vec();
+        axes.push(("workload".to_owned(), workload.name.clone()));
+        axes.extend(variant.axes);
+        let mut reasons = check_work(&on.machine, &on.stack, &variant.spec.work, on.disk_bytes);
+        let broken = |axis: &str| variant.point.is_broken(axis) || on.point.is_broken(axis);
+        reasons.retain(|reason| !reason.about.iter().any(|axis| broken(axis)));
+        if !reasons.is_empty() {
+            self.leave_out(axes, &reasons);
+            for reason in reasons {
+                let of_work = |axis: &&'static str| variant.point.span(axis);
+                let of_stack = |axis: &&'static str| on.point.span(axis);
+                let on_stack = reason.about.iter().find_map(of_stack).unwrap_or(&workload.span);
+                let span = reason.about.iter().find_map(of_work).unwrap_or(on_stack);
+                of_unit.reasons.push((on_stack.clone(), reason.clone()));
+                verdict.reasons.push((span.clone(), reason));
             }
-            verdict.possible = true;
-            of_unit.possible = true;
-            if !on.point.has_broken() && !variant.point.has_broken() {
-                self.cells.push(Cell {
-                    key: String::new(),
-                    id: CellId::default(),
-                    stack_label: String::new(),
-                    replicate: 0,
-                    acts: Vec::new(),
-                    axes,
-                    machine: on.machine.clone(),
-                    stack: on.stack.clone(),
-                    workload: variant.spec,
-                });
-            }
+            return;
+        }
+        verdict.possible = true;
+        of_unit.possible = true;
+        if !on.point.has_broken() && !variant.point.has_broken() {
+            self.cells.push(Cell {
+                key: String::new(),
+                id: CellId::default(),
+                stack_label: String::new(),
+                replicate: 0,
+                acts: Vec::new(),
+                axes,
+                machine: on.machine.clone(),
+                stack: on.stack.clone(),
+                workload: variant.spec,
+            });
         }
     }
 
@@ -323,12 +340,11 @@ fn place(point: &Point, axes: &[&str]) -> Vec<(String, String)> {
 /// Two cells with the same values would be the same cell measured twice. Duplicate workload names were already
 /// reported.
 fn twice(cells: &[Cell], units: &[Unit], found: &mut Found) {
-    let mut places: Vec<&[(String, String)]> = cells.iter().map(|cell| cell.axes.as_slice()).collect();
-    places.sort_unstable();
-    let Some(pair) = places.windows(2).find(|pair| pair[0] == pair[1]) else {
+    let mut known = HashSet::with_capacity(cells.len());
+    let Some(cell) = cells.iter().find(|cell| !known.insert(cell.axes.as_slice())) else {
         return;
     };
-    let words: Vec<String> = pair[0].iter().map(|(axis, word)| format!("{axis}={word}")).collect();
+    let words: Vec<String> = cell.axes.iter().map(|(axis, word)| format!("{axis}={word}")).collect();
     let span = units.last().map_or(0..0, |unit| unit.span.clone());
     let message = format!("the same stack occurs twice: {}", words.join(", "));
     found.add_with_help(&span, message, "leave one of the two out");
