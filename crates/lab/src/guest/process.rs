@@ -198,6 +198,10 @@ fn prepare(
     if unsafe { libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong) } < 0 {
         return Err(io::Error::last_os_error());
     }
+    // Before files get their numbers: one of these may be that of the ruleset.
+    if let Some(ruleset) = ruleset.take() {
+        ruleset.restrict_self().map_err(io::Error::other)?;
+    }
     // First move all files above the numbers, which may be in use by some of these files.
     let mut away = [-1; NUMBERED_MAX];
     for (place, (from, _)) in away.iter_mut().zip(numbers) {
@@ -207,9 +211,6 @@ fn prepare(
     for (from, (_, to)) in away.iter().zip(numbers) {
         // SAFETY: `from` is open; the file at `to` is not needed by the guest.
         checked(unsafe { libc::dup2(*from, *to) })?;
-    }
-    if let Some(ruleset) = ruleset.take() {
-        ruleset.restrict_self().map_err(io::Error::other)?;
     }
     Ok(())
 }
@@ -307,6 +308,27 @@ fn drain(fd: &OwnedFd, seen: &mut dyn FnMut(&[u8])) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// With many open files the number of the ruleset was one of the guest's files, and the guest did not start: "Invalid
+    /// argument".
+    #[test]
+    fn a_guest_gets_its_files_whatever_numbers_are_in_use() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = std::fs::File::open("/dev/null").expect("Linux has it");
+        for number in 3..64 {
+            let mut ruleset = Some(confine(folder.path()).expect("a ruleset"));
+            let (parent, numbers) = (rustix::process::getpid(), [(file.as_raw_fd(), number)]);
+            let mut command = Command::new("true");
+            // SAFETY: between fork and exec only system calls are made, on memory allocated before.
+            unsafe {
+                command.pre_exec(move || prepare(parent, &numbers, None, &mut ruleset));
+            }
+            let status = command
+                .status()
+                .unwrap_or_else(|error| panic!("file {number}: {error}"));
+            assert!(status.success(), "file {number}: {status}");
+        }
+    }
 
     #[test]
     fn a_guest_is_killed_before_the_users_programs_when_memory_is_used_up() {
