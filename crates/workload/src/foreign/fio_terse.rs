@@ -26,13 +26,9 @@ pub(super) fn runs(text: &str) -> Result<Vec<Run>, String> {
         }
         let (version, job) =
             job(line.trim()).map_err(|what| format!("line {number} is not a terse line of fio: {what}"))?;
-        if !follows {
-            runs.push(Run::default());
-        }
-        follows = true;
-        let Some(run) = runs.last_mut() else { continue };
+        let same = |before: &&Job| (&before.name, before.group) == (&job.name, job.group);
         let grew = |before: &&Job| {
-            (&before.name, before.group) == (&job.name, job.group)
+            same(before)
                 && Direction::ALL.iter().all(|direction| {
                     let of = |job: &Job| {
                         job.directions
@@ -41,16 +37,21 @@ pub(super) fn runs(text: &str) -> Result<Vec<Run>, String> {
                     };
                     of(&job).0 >= of(before).0 && of(&job).1 >= of(before).1
                 })
-                && of_all(&job) > 1.5 * of_all(before)
+                && job.milliseconds() > 1.5 * before.milliseconds()
         };
-        if let Some(before) = run.jobs.iter().find(grew) {
+        // Whatever is between them: fio prints its progress between its reports.
+        if let Some(before) = runs.iter().flat_map(|run| &run.jobs).find(grew) {
             return Err(format!(
                 "line {number} repeats the job `{}` with more of the same work: terse lines do not say whether that is a \
                  later report of one run (--status-interval) or another run; import the lines of one report",
                 before.name
             ));
         }
-        let same = |before: &&Job| (&before.name, before.group) == (&job.name, job.group);
+        if !follows {
+            runs.push(Run::default());
+        }
+        follows = true;
+        let Some(run) = runs.last_mut() else { continue };
         if let Some(before) = run.jobs.iter().find(same) {
             return Err(format!(
                 "line {number} is of another job `{}`: terse lines do not say whether jobs of one name ran at the same \
@@ -67,13 +68,6 @@ pub(super) fn runs(text: &str) -> Result<Vec<Run>, String> {
         run.jobs.push(job);
     }
     Ok(runs)
-}
-
-fn of_all(job: &Job) -> f64 {
-    job.directions
-        .values()
-        .map(|figures| figures.milliseconds)
-        .fold(0.0, f64::max)
 }
 
 fn job(line: &str) -> Result<(String, Job), String> {

@@ -32,6 +32,10 @@ fn issue_39_9_terse_lines_of_one_job_are_not_added() {
     let all = read(&format!("{first}run 2, 14:02\n{second}")).expect("two runs");
     let found: Vec<_> = all.iter().map(|one| throughput(one, "a")).collect();
     assert_eq!(found, [Some(100.0), Some(50.0)]);
+    // A later report of one run, with fio's progress between the two.
+    let later = terse("a", 307_200).replace(";1000;", ";3000;");
+    let words = refused(&format!("{first}Jobs: 1 (f=1): [r(1)][33.3%]\n{later}"));
+    assert!(words.contains("--status-interval"), "{words}");
 }
 
 #[test]
