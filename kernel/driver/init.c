@@ -9,8 +9,13 @@
 #include <linux/init.h>
 #include <linux/mm.h>
 #include <linux/sched.h>
+#include <os.h>
 #include "channel.h"
+#include "init.h"
 #include "raidlab.h"
+#ifdef CONFIG_RAIDLAB_CPU
+#include <linux/raidlab-cpu.h>
+#endif
 
 #define CHUNK_PAGES (1UL << MAX_PAGE_ORDER)
 #define CHUNK_BYTES (CHUNK_PAGES * PAGE_SIZE)
@@ -39,6 +44,19 @@ static int __init init_load(void)
 /* Before the watermarks of memory are set, which is at postcore. */
 core_initcall(init_load);
 
+/*
+ * Not with a processor model: that charges what the kernel executes to make the init's address space, which would be less here
+ * than on hosts that lack what this takes.
+ */
+int raidlab_has_init(void)
+{
+#ifdef CONFIG_RAIDLAB_CPU
+	if (raidlab_cpu_on)
+		return 0;
+#endif
+	return chunks[CHUNKS - 1] != NULL;
+}
+
 int raidlab_map_init(struct vm_area_struct *vma)
 {
 	unsigned long i;
@@ -48,6 +66,7 @@ int raidlab_map_init(struct vm_area_struct *vma)
 		return -EPERM;
 	if (vma->vm_end - vma->vm_start != RL_INIT_BYTES || vma->vm_pgoff || !(vma->vm_flags & VM_SHARED))
 		return -EINVAL;
+	*(unsigned long *)(page_address(chunks[0]) + RL_INIT_ENTRY) = raidlab_init_entry();
 	/*
 	 * A child that shared it would write into its parent's data. Programs are started by vfork, whose child has
 	 * its parent's mappings; one that is forked dies at its first instruction.

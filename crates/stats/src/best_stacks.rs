@@ -53,9 +53,14 @@ fn orders<'a>(plan: &'a Plan, measurements: &[Measurement]) -> BTreeMap<&'a str,
                 .push(one.entry.value);
         }
     }
+    let is_of = |one: &Measurement, workload: &str| {
+        let cell = cells.get(&one.trial.cell);
+        cell.is_some_and(|cell| cell.workload.name == workload)
+    };
     let order = |(workload, values): (&'a str, Values<'a>)| {
         let of_workload = plan.cells.iter().filter(|cell| cell.workload.name == workload);
-        let main = Lead::of(of_workload).metric(&metrics[workload]);
+        let measured: Vec<&Measurement> = measurements.iter().filter(|one| is_of(one, workload)).collect();
+        let main = Lead::of(of_workload, &measured).metric(&metrics[workload]);
         let mut medians: Vec<(f64, &str)> = values
             .into_iter()
             .filter(|((_, metric), _)| Some(*metric) == main)

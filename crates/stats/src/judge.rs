@@ -145,11 +145,7 @@ pub fn judge_part(plan: &Plan, measurements: &[Measurement], all_stacks: usize) 
         let of_workload = by_workload.remove(name).unwrap_or_default();
         let tests = by_test(&of_workload);
         let cells = plan.cells.iter().filter(|cell| cell.workload.name == name);
-        let mut lead = Lead::of(cells);
-        // Columns side by side have one metric.
-        if lead == Lead::Latency && !tests.iter().all(|(_, of_test)| has_p99_everywhere(of_test)) {
-            lead = Lead::Median;
-        }
+        let lead = Lead::of(cells, &of_workload);
         let (tests, counts): (Vec<_>, Vec<_>) = tests
             .iter()
             .map(|(test, of_test)| judge_test(&stacks, of_test, test, alpha, lead))
@@ -304,14 +300,18 @@ pub(crate) enum Lead {
 const COUNTED_MAX_BYTES: u64 = 16 << 10;
 
 impl Lead {
-    /// The cells are of one workload.
-    pub(crate) fn of<'a>(cells: impl IntoIterator<Item = &'a Cell>) -> Self {
+    /// The lead of one workload, from its cells and their measurements; the same for all its tests, whose columns stand side by side.
+    pub(crate) fn of<'a>(cells: impl IntoIterator<Item = &'a Cell>, measurements: &[&Measurement]) -> Self {
         let mut lead = Self::Main;
         for cell in cells {
             let jobs = cell.workload.work.spec().jobs();
             let all = |is_so: fn(&IoSpec) -> bool| !jobs.is_empty() && jobs.iter().all(|job| is_so(&job.io));
             if all(|io| io.limit_iops().is_some()) {
-                return Self::Latency;
+                let mut tests = by_test(measurements).into_iter();
+                return match tests.all(|(_, of_test)| has_p99_everywhere(&of_test)) {
+                    true => Self::Latency,
+                    false => Self::Median,
+                };
             }
             if all(|io| io.pattern.is_random() && io.block_bytes <= COUNTED_MAX_BYTES) {
                 lead = Self::Iops;

@@ -199,7 +199,8 @@ fn compared<'a>(
     };
     let (first, second) = (of_cell(first, cells.0), of_cell(second, cells.1));
     let tests = distinct(first.iter().chain(&second).map(|one| one.entry.test.as_str()));
-    let lead = Lead::of([cells.0, cells.1]);
+    let both: Vec<&Measurement> = first.iter().chain(&second).copied().collect();
+    let lead = Lead::of([cells.0, cells.1], &both);
     let of_test = |test: &'a str| {
         let metrics = distinct(
             first

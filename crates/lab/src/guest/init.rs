@@ -9,7 +9,7 @@
 //! (`kernel/driver/init.c`) filled from the image made here, and jumps to the program's entry.
 
 use super::{StartError, starting};
-use crate::protocol::{HEAP_BYTES, LOADER_ADDRESS};
+use crate::protocol::{HEAP_BYTES, LOADER_ADDRESS, MEMORY_ADDRESS, MEMORY_BYTES};
 use elf::ElfStream;
 use elf::abi::{ET_DYN, PF_W, PT_GNU_RELRO, PT_INTERP, PT_LOAD, PT_PHDR, SHF_ALLOC};
 use elf::endian::LittleEndian;
@@ -21,19 +21,12 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-/// Bytes of the memory that an init is loaded into, its stack included (`RL_INIT_BYTES`).
-const MEMORY_BYTES: u64 = 64 << 20;
-
-/// Address of that memory in the init (`RL_INIT_ADDRESS`). User-Mode Linux with three levels of page tables has 512 GiB
-/// of address space.
-const MEMORY_ADDRESS: u64 = 0x10_0000_0000;
-
 /// Bytes at the end of that memory that are reserved for the stack.
 const STACK_BYTES: u64 = 8 << 20;
 
 const PAGE_BYTES: u64 = 4096;
 
-/// Bytes at the start of that memory for the loader's parameters: four words.
+/// Bytes at the start of that memory for the loader's parameters, four words, and the driver's (`ENTRY_OFFSET`).
 const START_BYTES: u64 = PAGE_BYTES;
 
 /// Memory of a guest in addition to its machine's RAM: used before any work is done.

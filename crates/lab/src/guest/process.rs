@@ -50,6 +50,9 @@ impl Process {
         // HOME: User-Mode Linux keeps its own files there while it runs. Like argv[0] it must be the same everywhere:
         // the size of its allocation determines the addresses of all later ones.
         command.arg0("linux").env("HOME", ".");
+        if let Some(value) = std::env::var_os("RAIDLAB_PTRACE") {
+            command.env("RAIDLAB_PTRACE", value);
+        }
         command.env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin");
         command.current_dir(config.folder);
         match console {

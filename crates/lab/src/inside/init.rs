@@ -1,6 +1,7 @@
 //! The first process of a guest: mounts the filesystems that programs expect, reads the job, runs it, reports events
 //! and powers the machine off.
 
+mod calls;
 mod memory;
 
 use super::account::{Account, Watch};
@@ -34,6 +35,7 @@ const MOUNTS: &[(&str, &str, &str)] = &[
 
 /// Runs as process 1; never returns.
 pub fn main() -> ! {
+    calls::take_entry();
     let mut channel = match memory::take_heap()
         .and_then(|()| prepare())
         .and_then(|()| Channel::open())

@@ -79,6 +79,20 @@ fn what_is_installed_here_changes_nothing() {
     assert_same("a longer list of libraries", &here, &with_more);
 }
 
+/// The init's system calls reach the guest's kernel in two ways (`kernel/driver/init_user.c`); a host has one of them or both.
+#[test]
+fn an_init_with_a_process_of_its_own_changes_nothing() {
+    let Some(mut laboratory) = Laboratory::open() else {
+        return;
+    };
+    laboratory.study(STUDY);
+    let options = |store| ["--store", store, "--seed", "7"];
+    let in_the_kernel = laboratory.run_with(&options("kernel.db"));
+    laboratory.with_variable("RAIDLAB_PTRACE=1");
+    let apart = laboratory.run_with(&options("apart.db"));
+    assert_same("the init by ptrace", &in_the_kernel, &apart);
+}
+
 /// Files that do not fit into memory: a trace buffer in the guest's memory would reduce it.
 #[test]
 fn a_trace_changes_nothing() {

@@ -88,6 +88,11 @@ impl Laboratory {
         tried.is_ok_and(|tried| tried.status.success())
     }
 
+    /// From now on with this variable of the environment, `NAME=VALUE`.
+    pub fn with_variable(&mut self, variable: &str) {
+        self.wrapper = ["env", variable].map(str::to_owned).to_vec();
+    }
+
     /// A raidlab command, to be run in the folder.
     pub fn raidlab(&self, arguments: &[&str]) -> Command {
         let mut words = self.wrapper.iter().map(OsStr::new).chain([self.program.as_os_str()]);

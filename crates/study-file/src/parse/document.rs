@@ -136,6 +136,12 @@ impl Reader<'_, '_> {
         let close = nearest(name, here.iter().copied());
         let elsewhere = || Table::ALL.into_iter().find(|other| other.key(name).is_some());
         let help = match (close, elsewhere()) {
+            (None, None) if table == Table::Stack && matches!(name, "raid" | "raid_level") => {
+                "write `array = { level = 5 }`".to_owned()
+            }
+            (None, None) if table == Table::Stack && matches!(name, "filesystem" | "fstype") => {
+                "write `fs = { type = \"ext4\" }`".to_owned()
+            }
             (None, Some(other)) => format!("`{name}` belongs in {}", other.heading()),
             _ => suggest(name, &here),
         };
@@ -201,8 +207,7 @@ impl Reader<'_, '_> {
             }
             (Takes::One(table) | Takes::Many(table) | Takes::Named(table), other) => {
                 let message = format!("`{}` must be a table, not {}", key.name, type_name(other));
-                self.found
-                    .add_with_help(&value.span(), message, format!("write {}", table.heading()));
+                self.found.add_with_help(&value.span(), message, as_table(table, other));
                 Content::Tables(vec![broken(table, value.span())])
             }
             (Takes::Filter, DeValue::Table(values)) => self.filter(values),
@@ -247,7 +252,7 @@ impl Reader<'_, '_> {
                     type_name(value.get_ref())
                 );
                 self.found
-                    .add_with_help(&value.span(), message, format!("write {}", table.heading()));
+                    .add_with_help(&value.span(), message, as_table(table, value.get_ref()));
                 entries.push(broken(table, value.span()));
             }
         }
@@ -352,6 +357,31 @@ impl Reader<'_, '_> {
 /// One of several keys of which exactly one is required: checked where they are used.
 fn is_choice(key: &Key) -> bool {
     key.table == Table::Workload && key.name != "name"
+}
+
+/// Help for a value where its table must be: `"ext4"` instead of `{ type = "ext4" }`.
+fn as_table(table: Table, value: &DeValue) -> String {
+    let level = |word: &str| {
+        Some(
+            word.strip_prefix("raid")
+                .unwrap_or(word)
+                .parse::<u8>()
+                .ok()?
+                .to_string(),
+        )
+    };
+    let inner = match (table, value) {
+        (Table::Filesystem, DeValue::String(word)) => Some(format!("fs = {{ type = {word:?} }}")),
+        (Table::Array, DeValue::String(word)) => level(word).map(|level| format!("array = {{ level = {level} }}")),
+        (Table::Array, DeValue::Integer(number)) => {
+            level(number.as_str()).map(|level| format!("array = {{ level = {level} }}"))
+        }
+        _ => None,
+    };
+    inner.map_or_else(
+        || format!("write {}", table.heading()),
+        |table| format!("write `{table}`"),
+    )
 }
 
 fn broken(table: Table, span: Span) -> Entry {

@@ -411,3 +411,31 @@ fn axes_that_multiply_beyond_all_measure_are_refused_at_once() {
     );
     insta::assert_debug_snapshot!(lines(&diagnostics(&source)));
 }
+
+/// A level or a filesystem where its table must be, as newcomers write them.
+#[test]
+fn a_value_in_place_of_its_table_is_shown_as_a_table() {
+    let helps = |stack: &str| {
+        let study = format!("[disks]\ncount = 4\n[[workload]]\nname = \"w\"\nio = {{}}\n[[stack]]\n{stack}\n");
+        diagnostics(&study).to_string()
+    };
+    for (stack, help) in [
+        ("array = 5", "write `array = { level = 5 }`"),
+        ("array = \"raid6\"", "write `array = { level = 6 }`"),
+        ("array = \"mirror\"", "write array = { … } of a [[stack]]"),
+        ("array = { level = 5 }\nfs = \"xfs\"", "write `fs = { type = \"xfs\" }`"),
+        (
+            "array = { level = 5 }\nfs = [\"xfs\"]",
+            "write `fs = { type = \"xfs\" }`",
+        ),
+        ("raid = 5", "write `array = { level = 5 }`"),
+        ("level = 5", "`level` belongs in array = { … } of a [[stack]]"),
+        (
+            "array = { level = 5 }\nfilesystem = \"xfs\"",
+            "write `fs = { type = \"ext4\" }`",
+        ),
+    ] {
+        let seen = helps(stack);
+        assert!(seen.contains(help), "{stack}: {seen}");
+    }
+}

@@ -74,8 +74,13 @@ impl Bystander {
         self.node.trim_start_matches("/dev/")
     }
 
+    /// Complete: a filesystem that the kernel still initialises makes raidlab wait.
     pub fn with_ext4(self) -> Bystander {
-        system("mke2fs", &["-q", "-t", "ext4", "-L", "photos", &self.node]);
+        let complete = "lazy_itable_init=0,lazy_journal_init=0";
+        system(
+            "mke2fs",
+            &["-q", "-t", "ext4", "-E", complete, "-L", "photos", &self.node],
+        );
         self
     }
 

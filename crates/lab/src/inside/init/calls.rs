@@ -1,0 +1,123 @@
+//! System calls of the init, by a call of the kernel's function.
+//!
+//! The init of a guest runs in the process of the kernel, if the host can do that (`kernel/driver/init_user.c`). The instruction
+//! `syscall` costs a signal there; the functions of the C library below, which measurements call most often, call the
+//! kernel instead. Everywhere else they do what those of the C library do.
+
+use crate::protocol::{ENTRY_OFFSET, MEMORY_ADDRESS, MEMORY_BYTES};
+use std::arch::asm;
+use std::ffi::{c_int, c_long};
+use std::mem::transmute;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// The kernel's function; 0 if there is none.
+static ENTRY: AtomicUsize = AtomicUsize::new(0);
+
+type Entry = unsafe extern "C" fn(number: c_long, arguments: *const [usize; 6]) -> isize;
+
+/// From now on the kernel's function is called, if there is one.
+pub(super) fn take_entry() {
+    let own = (&raw const ENTRY).addr() as u64;
+    // The first clock read of the C library maps the kernel's page of functions. It is mapped either way.
+    // SAFETY: the kernel gives the page's address, or 0.
+    unsafe {
+        let functions = std::ptr::with_exposed_provenance::<u8>(libc::getauxval(libc::AT_SYSINFO_EHDR) as usize);
+        if !functions.is_null() {
+            functions.read_volatile();
+        }
+    }
+    if (MEMORY_ADDRESS..MEMORY_ADDRESS + MEMORY_BYTES).contains(&own) {
+        let word = std::ptr::with_exposed_provenance::<usize>((MEMORY_ADDRESS + ENTRY_OFFSET) as usize);
+        // SAFETY: this program is in the memory that begins at that address, whose first page the driver has written.
+        ENTRY.store(unsafe { word.read_volatile() }, Ordering::Relaxed);
+    }
+}
+
+/// The result of the kernel: negative errors.
+///
+/// # Safety
+/// As for the system call.
+#[inline]
+unsafe fn call(number: c_long, arguments: [usize; 6]) -> isize {
+    let entry = ENTRY.load(Ordering::Relaxed);
+    if entry != 0 {
+        // SAFETY: the driver wrote the address of a function of this type, which makes the system call.
+        return unsafe { transmute::<usize, Entry>(entry)(number, &raw const arguments) };
+    }
+    let [first, second, third, fourth, fifth, sixth] = arguments;
+    let result: isize;
+    // SAFETY: the caller's.
+    unsafe {
+        asm!(
+            "syscall",
+            inlateout("rax") number as isize => result,
+            in("rdi") first,
+            in("rsi") second,
+            in("rdx") third,
+            in("r10") fourth,
+            in("r8") fifth,
+            in("r9") sixth,
+            lateout("rcx") _,
+            lateout("r11") _,
+            options(nostack),
+        );
+    }
+    result
+}
+
+/// As functions of the C library return it: -1, and the error in errno.
+///
+/// # Safety
+/// As for the system call.
+#[inline]
+unsafe fn answer(number: c_long, arguments: [usize; 6]) -> isize {
+    // SAFETY: the caller's.
+    let result = unsafe { call(number, arguments) };
+    if !(-4095..0).contains(&result) {
+        return result;
+    }
+    // SAFETY: the address is this thread's own.
+    unsafe { *libc::__errno_location() = -result as c_int };
+    -1
+}
+
+unsafe extern "C" {
+    /// That of the C library, which reads the clock without a system call where the host offers that.
+    fn __clock_gettime(clock: libc::clockid_t, time: *mut libc::timespec) -> c_int;
+}
+
+/// # Safety
+/// As that of the C library.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn clock_gettime(clock: libc::clockid_t, time: *mut libc::timespec) -> c_int {
+    if ENTRY.load(Ordering::Relaxed) == 0 {
+        // SAFETY: the caller's.
+        return unsafe { __clock_gettime(clock, time) };
+    }
+    // SAFETY: the caller's.
+    unsafe { answer(libc::SYS_clock_gettime, [clock as usize, time.addr(), 0, 0, 0, 0]) as c_int }
+}
+
+/// # Safety
+/// As that of the C library, which takes as many arguments as the call has; more are only copied.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn syscall(
+    number: c_long,
+    first: usize,
+    second: usize,
+    third: usize,
+    fourth: usize,
+    fifth: usize,
+    sixth: usize,
+) -> c_long {
+    // SAFETY: the caller's.
+    unsafe { answer(number, [first, second, third, fourth, fifth, sixth]) as c_long }
+}
+
+/// # Safety
+/// As that of the C library.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn close(file: c_int) -> c_int {
+    // SAFETY: the caller's.
+    unsafe { answer(libc::SYS_close, [file as usize, 0, 0, 0, 0, 0]) as c_int }
+}
