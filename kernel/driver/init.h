@@ -23,7 +23,7 @@ int raidlab_has_init(void);
  * addresses. -1 if the host lacks Syscall User Dispatch or instructions for the base of FS, or if RAIDLAB_PTRACE is set.
  */
 int raidlab_init_prepare(unsigned long room, unsigned long task_size);
-/* Function by which the init's program makes system calls, once it runs in this process; otherwise 0. */
+/* Where the init's program jumps to for system calls, once it runs in this process; otherwise 0. */
 unsigned long raidlab_init_entry(void);
 #ifdef SA_SIGINFO
 /* Runs the program from these registers until a signal, and returns the signal; SIGSYS is a system call. */

@@ -6,7 +6,7 @@
  * two switches between processes for each system call. The init is raidlab's own program, and most system calls of a trial
  * are its own. Its memory is mapped into the address space of the kernel, at the same addresses, and it runs on the kernel's
  * thread. Its system calls arrive as SIGSYS (Syscall User Dispatch, Linux 5.11), its page faults as SIGSEGV. Those that it makes
- * most often it makes by a call of raidlab_init_call(), without a signal. The guest's kernel does the same for it in all ways, in
+ * most often it makes by a jump to raidlab_init_call, without a signal. The guest's kernel does the same for it in all ways, in
  * the same virtual time. Where the host lacks what is needed, the init has a process like all others.
  *
  * Compiled against the host's libc.
@@ -93,41 +93,35 @@ static int is_within(unsigned long ip, const char *start, const char *end)
 #define GP(N) [gp_##N] "i"(HOST_##N * sizeof(long))
 
 /*
- * long raidlab_init_call(long number, const unsigned long arguments[6]), called by the init's program: a system call. As the
- * program called a function, only the registers that functions preserve matter, and no floating-point state.
+ * raidlab_init_call: the init's program jumps here in place of an instruction `syscall`, with the same registers, and with the
+ * address after that instruction in RCX. It takes all registers that functions may change for lost, so floating-point state does
+ * not matter. A call that is to be restarted is the instruction's.
  */
 static void __attribute__((__used__, __noinline__, __noclone__)) call(void)
 {
 	asm volatile(
 		"raidlab_init_call:\n"
-		"	movq raidlab_init_user, %%rax\n"
-		"	movq %%rdi, %c[gp_ORIG_AX](%%rax)\n"
-		"	movq 0(%%rsi), %%rcx\n"
-		"	movq %%rcx, %c[gp_DI](%%rax)\n"
-		"	movq 8(%%rsi), %%rcx\n"
-		"	movq %%rcx, %c[gp_SI](%%rax)\n"
-		"	movq 16(%%rsi), %%rcx\n"
-		"	movq %%rcx, %c[gp_DX](%%rax)\n"
-		"	movq 24(%%rsi), %%rcx\n"
-		"	movq %%rcx, %c[gp_R10](%%rax)\n"
-		"	movq 32(%%rsi), %%rcx\n"
-		"	movq %%rcx, %c[gp_R8](%%rax)\n"
-		"	movq 40(%%rsi), %%rcx\n"
-		"	movq %%rcx, %c[gp_R9](%%rax)\n"
-		"	movq %%rbx, %c[gp_BX](%%rax)\n"
-		"	movq %%rbp, %c[gp_BP](%%rax)\n"
-		"	movq %%r12, %c[gp_R12](%%rax)\n"
-		"	movq %%r13, %c[gp_R13](%%rax)\n"
-		"	movq %%r14, %c[gp_R14](%%rax)\n"
-		"	movq %%r15, %c[gp_R15](%%rax)\n"
-		"	popq %%rcx\n"
-		"	movq %%rcx, %c[gp_IP](%%rax)\n"
-		"	movq %%rcx, %c[gp_CX](%%rax)\n"
-		"	movq %%rsp, %c[gp_SP](%%rax)\n"
+		"	movq raidlab_init_user, %%r11\n"
+		"	movq %%rax, %c[gp_ORIG_AX](%%r11)\n"
+		"	movq %%rdi, %c[gp_DI](%%r11)\n"
+		"	movq %%rsi, %c[gp_SI](%%r11)\n"
+		"	movq %%rdx, %c[gp_DX](%%r11)\n"
+		"	movq %%r10, %c[gp_R10](%%r11)\n"
+		"	movq %%r8, %c[gp_R8](%%r11)\n"
+		"	movq %%r9, %c[gp_R9](%%r11)\n"
+		"	movq %%rbx, %c[gp_BX](%%r11)\n"
+		"	movq %%rbp, %c[gp_BP](%%r11)\n"
+		"	movq %%r12, %c[gp_R12](%%r11)\n"
+		"	movq %%r13, %c[gp_R13](%%r11)\n"
+		"	movq %%r14, %c[gp_R14](%%r11)\n"
+		"	movq %%r15, %c[gp_R15](%%r11)\n"
+		"	movq %%rsp, %c[gp_SP](%%r11)\n"
+		"	movq %%rcx, %c[gp_IP](%%r11)\n"
+		"	movq %%rcx, %c[gp_CX](%%r11)\n"
 		"	movq %[called], %%rcx\n"
-		"	movq %%rcx, %c[gp_R11](%%rax)\n"
+		"	movq %%rcx, %c[gp_R11](%%r11)\n"
 		"	rdfsbase %%rcx\n"
-		"	movq %%rcx, %c[gp_FS](%%rax)\n"
+		"	movq %%rcx, %c[gp_FS](%%r11)\n"
 		"	movq raidlab_init_kernel_fs, %%rcx\n"
 		"	wrfsbase %%rcx\n"
 		"	movb %[allow], raidlab_init_selector\n"
@@ -138,8 +132,8 @@ static void __attribute__((__used__, __noinline__, __noclone__)) call(void)
 		"	jmp kernel_longjmp\n"
 		:
 		: GP(ORIG_AX), GP(DI), GP(SI), GP(DX), GP(R10), GP(R8), GP(R9), GP(BX), GP(BP), GP(R12), GP(R13), GP(R14),
-		  GP(R15), GP(IP), GP(CX), GP(SP), GP(R11), [gp_FS] "i"(HOST_FS_BASE * sizeof(long)), [called] "i"(CALLED), [allow] "i"(ALLOW),
-		  [saved_sp] "i"(__builtin_offsetof(struct __jmp_buf, __rsp)), [sig] "i"(SIGSYS)
+		  GP(R15), GP(IP), GP(CX), GP(SP), GP(R11), [gp_FS] "i"(HOST_FS_BASE * sizeof(long)), [called] "i"(CALLED),
+		  [allow] "i"(ALLOW), [saved_sp] "i"(__builtin_offsetof(struct __jmp_buf, __rsp)), [sig] "i"(SIGSYS)
 		: "memory");
 }
 

@@ -37,7 +37,7 @@ typedef unsigned long long rl_u64;
 
 /* Bytes of the memory that the init's program runs in, its stack included. */
 #define RL_INIT_BYTES (64UL << 20)
-/* In its first page: the function by which it makes system calls (init_user.c), or 0. */
+/* In its first page: where it jumps to for system calls (init_user.c), or 0. */
 #define RL_INIT_ENTRY 32
 
 /* Begins RL_FD_ROOT. */

@@ -12,7 +12,7 @@ pub(crate) const MEMORY_BYTES: u64 = 64 << 20;
 /// page tables has 512 GiB of address space.
 pub(crate) const MEMORY_ADDRESS: u64 = 0x10_0000_0000;
 
-/// Where in that memory the driver writes the address of the function by which the init makes system calls, or 0
+/// Where in that memory the driver writes where the init jumps to for system calls, or 0
 /// (`RL_INIT_ENTRY`).
 pub(crate) const ENTRY_OFFSET: u64 = 32;
 

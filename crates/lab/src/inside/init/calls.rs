@@ -7,13 +7,10 @@
 use crate::protocol::{ENTRY_OFFSET, MEMORY_ADDRESS, MEMORY_BYTES};
 use std::arch::asm;
 use std::ffi::{c_int, c_long};
-use std::mem::transmute;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The kernel's function; 0 if there is none.
 static ENTRY: AtomicUsize = AtomicUsize::new(0);
-
-type Entry = unsafe extern "C" fn(number: c_long, arguments: *const [usize; 6]) -> isize;
 
 /// From now on the kernel's function is called, if there is one.
 pub(super) fn take_entry() {
@@ -35,21 +32,25 @@ pub(super) fn take_entry() {
 
 /// The result of the kernel: negative errors.
 ///
+/// The kernel's function is jumped to in place of `syscall` and returns behind it: a call that is restarted is restarted there.
+///
 /// # Safety
 /// As for the system call.
 #[inline]
 unsafe fn call(number: c_long, arguments: [usize; 6]) -> isize {
-    let entry = ENTRY.load(Ordering::Relaxed);
-    if entry != 0 {
-        // SAFETY: the driver wrote the address of a function of this type, which makes the system call.
-        return unsafe { transmute::<usize, Entry>(entry)(number, &raw const arguments) };
-    }
     let [first, second, third, fourth, fifth, sixth] = arguments;
     let result: isize;
-    // SAFETY: the caller's.
+    // SAFETY: the caller's; the function keeps the registers that functions keep, as the call does.
     unsafe {
         asm!(
+            "test r11, r11",
+            "jz 20f",
+            "lea rcx, [rip + 30f]",
+            "jmp r11",
+            "20:",
             "syscall",
+            "30:",
+            in("r11") ENTRY.load(Ordering::Relaxed),
             inlateout("rax") number as isize => result,
             in("rdi") first,
             in("rsi") second,
@@ -57,9 +58,7 @@ unsafe fn call(number: c_long, arguments: [usize; 6]) -> isize {
             in("r10") fourth,
             in("r8") fifth,
             in("r9") sixth,
-            lateout("rcx") _,
-            lateout("r11") _,
-            options(nostack),
+            clobber_abi("sysv64"),
         );
     }
     result
