@@ -66,7 +66,7 @@ int raidlab_map_init(struct vm_area_struct *vma)
 		return -EPERM;
 	if (vma->vm_end - vma->vm_start != RL_INIT_BYTES || vma->vm_pgoff || !(vma->vm_flags & VM_SHARED))
 		return -EINVAL;
-	*(unsigned long *)(page_address(chunks[0]) + RL_INIT_ENTRY) = raidlab_init_entry();
+	*(unsigned long *)(page_address(chunks[0]) + RL_INIT_ENTRY) = vma->vm_mm->context.id.pid ? 0 : raidlab_init_entry();
 	/*
 	 * A child that shared it would write into its parent's data. Programs are started by vfork, whose child has
 	 * its parent's mappings; one that is forked dies at its first instruction.

@@ -33,6 +33,9 @@
 #endif
 #define ALLOW 0			/* SYSCALL_DISPATCH_FILTER_ALLOW */
 #define BLOCK 1			/* SYSCALL_DISPATCH_FILTER_BLOCK */
+#ifndef SYS_USER_DISPATCH
+#define SYS_USER_DISPATCH 2
+#endif
 
 #ifndef HWCAP2_FSGSBASE
 #define HWCAP2_FSGSBASE (1 << 1)
@@ -225,7 +228,8 @@ int raidlab_init_signal(int sig, siginfo_t *si, void *context)
 	unsigned long stack = (unsigned long)frame.uc_stack.ss_sp;
 	unsigned long fs;
 
-	if (raidlab_init_selector != BLOCK)
+	/* Of the program, although another signal has come before this one's handler: SIGSYS by Syscall User Dispatch. */
+	if (raidlab_init_selector != BLOCK && !(sig == SIGSYS && si->si_code == SYS_USER_DISPATCH))
 		return 0;
 	fs = fs_base();
 	set_fs_base(raidlab_init_kernel_fs);
@@ -302,6 +306,9 @@ int raidlab_init_prepare(unsigned long room, unsigned long task_size)
 		  raidlab_init_resume_end - raidlab_init_resume_call + 1, &raidlab_init_selector) < 0)
 		return -1;
 	raidlab_init_kernel_fs = fs_base();
+	/* User-Mode Linux has handlers that end it in good order, which they could not on the program's stack. */
+	signal(SIGINT, SIG_DFL);
+	signal(SIGTERM, SIG_DFL);
 	return 0;
 }
 

@@ -35,8 +35,8 @@ const MOUNTS: &[(&str, &str, &str)] = &[
 
 /// Runs as process 1; never returns.
 pub fn main() -> ! {
-    calls::take_entry();
-    let mut channel = match memory::take_heap()
+    let mut channel = match calls::take_entry()
+        .and_then(|()| memory::take_heap())
         .and_then(|()| prepare())
         .and_then(|()| Channel::open())
     {

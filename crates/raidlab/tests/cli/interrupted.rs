@@ -74,6 +74,33 @@ fn ends_in_good_order(how: Signal) {
     resume(&desk, done);
 }
 
+/// Whether this host can run the init of a guest in the process of the kernel (`kernel/driver/init_user.c`).
+fn has_dispatch_and_fsgsbase() -> bool {
+    let text = |path| fs::read_to_string(path).unwrap_or_default();
+    let release = text("/proc/sys/kernel/osrelease");
+    let number = |part: Option<&str>| part.and_then(|part| part.parse::<u32>().ok()).unwrap_or(0);
+    let mut parts = release.split('.');
+    (number(parts.next()), number(parts.next())) >= (5, 11) && text("/proc/cpuinfo").contains(" fsgsbase ")
+}
+
+/// Otherwise the tests that compare both ways compare one with itself.
+#[test]
+fn lab_the_init_of_a_guest_runs_in_the_kernels_process() {
+    if std::env::var_os("RAIDLAB_PTRACE").is_some() || !has_dispatch_and_fsgsbase() {
+        requirements::skip("this takes Linux 5.11, a processor with FSGSBASE, and no RAIDLAB_PTRACE");
+        return;
+    }
+    let Some((desk, _slot)) = lab::desk() else { return };
+    let mut raidlab = UnderWay::run(&desk);
+    let mut seen = false;
+    while let (false, Some(guest)) = (seen, raidlab.guest()) {
+        // The memory of the init's program. A process of its own would have it instead.
+        let maps = fs::read_to_string(format!("/proc/{}/maps", guest.pid)).unwrap_or_default();
+        seen = maps.contains("\n1000000000-");
+    }
+    assert!(seen, "no guest's kernel has the init's memory");
+}
+
 #[test]
 fn lab_ctrl_c_stops_at_once_and_the_same_command_goes_on() {
     ends_in_good_order(Signal::INT);

@@ -93,6 +93,27 @@ fn an_init_with_a_process_of_its_own_changes_nothing() {
     assert_same("the init by ptrace", &in_the_kernel, &apart);
 }
 
+/// The stacks of 300 threads, and 768 MiB of buffers: more than there are addresses below those of the kernel.
+#[test]
+fn many_threads_and_large_buffers_do_not_meet_the_kernel() {
+    let Some(mut laboratory) = Laboratory::open() else {
+        return;
+    };
+    laboratory.study(
+        "ram = \"1G\"\n[disks]\nmodel = \"wd-500gb-2007\"\ncount = 2\n\
+        [[stack]]\narray = { level = 1, size = \"20G\" }\nfs = { type = \"xfs\" }\n\
+        [[workload]]\nname = \"threads\"\nio = { rw = \"randread\", bs = \"4K\", size = \"16K\", numjobs = 300 }\n\
+        [[workload]]\nname = \"buffers\"\n\
+        io = { rw = \"read\", bs = \"1M\", size = \"2M\", numjobs = 24, iodepth = 32, direct = true }\n\
+        [precision]\ntrials = 1\n",
+    );
+    let options = |store| ["--store", store, "--seed", "7"];
+    let in_the_kernel = laboratory.results_of(&options("kernel.db"));
+    laboratory.with_variable("RAIDLAB_PTRACE=1");
+    let apart = laboratory.results_of(&options("apart.db"));
+    assert_same("the init by ptrace", &in_the_kernel, &apart);
+}
+
 /// Files that do not fit into memory: a trace buffer in the guest's memory would reduce it.
 #[test]
 fn a_trace_changes_nothing() {

@@ -130,7 +130,8 @@ impl Laboratory {
         self.results_of(&[])
     }
 
-    fn results_of(&self, options: &[&str]) -> Results {
+    /// The same of the existing study, with only these options.
+    pub fn results_of(&self, options: &[&str]) -> Results {
         succeeded(&mut self.raidlab(&[&["run", "study.toml"], options].concat()));
         let store = options
             .windows(2)

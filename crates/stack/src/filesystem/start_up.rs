@@ -49,7 +49,7 @@ pub(crate) fn wait(context: &mut Context<'_>) -> Result<(), Cause> {
                 let is_sleeper = last.is_some() && last == *lock();
                 if is_sleeper || ran.elapsed() > ASLEEP {
                     *lock() = last;
-                    context.provenance("mount.start_up", format!("{EXT4_THREAD} sleeps"));
+                    context.provenance("mount.start_up", format!("{EXT4_THREAD} sleeps, and may run again"));
                     return Ok(());
                 }
             }

@@ -137,10 +137,10 @@ impl Reader<'_, '_> {
         let elsewhere = || Table::ALL.into_iter().find(|other| other.key(name).is_some());
         let help = match (close, elsewhere()) {
             (None, None) if table == Table::Stack && matches!(name, "raid" | "raid_level") => {
-                "write `array = { level = 5 }`".to_owned()
+                "write `array = { level = … }`".to_owned()
             }
             (None, None) if table == Table::Stack && matches!(name, "filesystem" | "fstype") => {
-                "write `fs = { type = \"ext4\" }`".to_owned()
+                "write `fs = { type = \"…\" }`".to_owned()
             }
             (None, Some(other)) => format!("`{name}` belongs in {}", other.heading()),
             _ => suggest(name, &here),
@@ -362,20 +362,18 @@ fn is_choice(key: &Key) -> bool {
 /// Help for a value where its table must be: `"ext4"` instead of `{ type = "ext4" }`.
 fn as_table(table: Table, value: &DeValue) -> String {
     let level = |word: &str| {
-        Some(
-            word.strip_prefix("raid")
-                .unwrap_or(word)
-                .parse::<u8>()
-                .ok()?
-                .to_string(),
-        )
+        let number = word
+            .to_lowercase()
+            .trim_start_matches("raid")
+            .trim()
+            .parse::<u8>()
+            .ok()?;
+        Some(format!("array = {{ level = {number} }}"))
     };
     let inner = match (table, value) {
         (Table::Filesystem, DeValue::String(word)) => Some(format!("fs = {{ type = {word:?} }}")),
-        (Table::Array, DeValue::String(word)) => level(word).map(|level| format!("array = {{ level = {level} }}")),
-        (Table::Array, DeValue::Integer(number)) => {
-            level(number.as_str()).map(|level| format!("array = {{ level = {level} }}"))
-        }
+        (Table::Array, DeValue::String(word)) => level(word),
+        (Table::Array, DeValue::Integer(number)) => level(number.as_str()),
         _ => None,
     };
     inner.map_or_else(

@@ -421,18 +421,18 @@ fn a_value_in_place_of_its_table_is_shown_as_a_table() {
     };
     for (stack, help) in [
         ("array = 5", "write `array = { level = 5 }`"),
-        ("array = \"raid6\"", "write `array = { level = 6 }`"),
+        ("array = \"RAID6\"", "write `array = { level = 6 }`"),
         ("array = \"mirror\"", "write array = { … } of a [[stack]]"),
         ("array = { level = 5 }\nfs = \"xfs\"", "write `fs = { type = \"xfs\" }`"),
         (
             "array = { level = 5 }\nfs = [\"xfs\"]",
             "write `fs = { type = \"xfs\" }`",
         ),
-        ("raid = 5", "write `array = { level = 5 }`"),
+        ("raid = 6", "write `array = { level = … }`"),
         ("level = 5", "`level` belongs in array = { … } of a [[stack]]"),
         (
             "array = { level = 5 }\nfilesystem = \"xfs\"",
-            "write `fs = { type = \"ext4\" }`",
+            "write `fs = { type = \"…\" }`",
         ),
     ] {
         let seen = helps(stack);

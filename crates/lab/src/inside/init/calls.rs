@@ -5,15 +5,20 @@
 //! kernel instead. Everywhere else they do what those of the C library do.
 
 use crate::protocol::{ENTRY_OFFSET, MEMORY_ADDRESS, MEMORY_BYTES};
+use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
 use std::arch::asm;
-use std::ffi::{c_int, c_long};
+use std::ffi::{c_int, c_long, c_void};
+use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The kernel's function; 0 if there is none.
 static ENTRY: AtomicUsize = AtomicUsize::new(0);
 
-/// From now on the kernel's function is called, if there is one.
-pub(super) fn take_entry() {
+/// The addresses at which the kernel itself is, if the init runs in its process (`RAIDLAB_KERNEL_START` and `RAIDLAB_KERNEL_END`).
+const KERNEL: std::ops::Range<u64> = 0x6000_0000..MEMORY_ADDRESS;
+
+/// From now on the kernel's function is called, if there is one, and no memory is mapped where the kernel is.
+pub(super) fn take_entry() -> io::Result<()> {
     let own = (&raw const ENTRY).addr() as u64;
     // The first clock read of the C library maps the kernel's page of functions. It is mapped either way.
     // SAFETY: the kernel gives the page's address, or 0.
@@ -24,10 +29,22 @@ pub(super) fn take_entry() {
         }
     }
     if (MEMORY_ADDRESS..MEMORY_ADDRESS + MEMORY_BYTES).contains(&own) {
+        // User-Mode Linux maps upwards, from 0x4000_0000. A mapping without access takes no memory.
+        let (start, bytes) = (KERNEL.start as usize, (KERNEL.end - KERNEL.start) as usize);
+        // SAFETY: nothing is mapped there: this is the first thing that the program does.
+        unsafe {
+            mmap_anonymous(
+                std::ptr::without_provenance_mut::<c_void>(start),
+                bytes,
+                ProtFlags::empty(),
+                MapFlags::PRIVATE | MapFlags::NORESERVE | MapFlags::FIXED_NOREPLACE,
+            )?
+        };
         let word = std::ptr::with_exposed_provenance::<usize>((MEMORY_ADDRESS + ENTRY_OFFSET) as usize);
         // SAFETY: this program is in the memory that begins at that address, whose first page the driver has written.
         ENTRY.store(unsafe { word.read_volatile() }, Ordering::Relaxed);
     }
+    Ok(())
 }
 
 /// The result of the kernel: negative errors.
