@@ -82,23 +82,15 @@ fn what_is_installed_here_changes_nothing() {
 /// The init's system calls reach the guest's kernel in two ways (`kernel/driver/init_user.c`); a host has one of them or both.
 #[test]
 fn an_init_with_a_process_of_its_own_changes_nothing() {
-    let Some(mut laboratory) = Laboratory::open() else {
-        return;
-    };
+    let Some(laboratory) = Laboratory::open() else { return };
     laboratory.study(STUDY);
-    let options = |store| ["--store", store, "--seed", "7"];
-    let in_the_kernel = laboratory.run_with(&options("kernel.db"));
-    laboratory.with_variable("RAIDLAB_PTRACE=1");
-    let apart = laboratory.run_with(&options("apart.db"));
-    assert_same("the init by ptrace", &in_the_kernel, &apart);
+    assert_same_by_ptrace(laboratory, Laboratory::run_with);
 }
 
 /// The stacks of 300 threads, and 768 MiB of buffers: more than there are addresses below those of the kernel.
 #[test]
 fn many_threads_and_large_buffers_do_not_meet_the_kernel() {
-    let Some(mut laboratory) = Laboratory::open() else {
-        return;
-    };
+    let Some(laboratory) = Laboratory::open() else { return };
     laboratory.study(
         "ram = \"1G\"\n[disks]\nmodel = \"wd-500gb-2007\"\ncount = 2\n\
         [[stack]]\narray = { level = 1, size = \"20G\" }\nfs = { type = \"xfs\" }\n\
@@ -107,10 +99,15 @@ fn many_threads_and_large_buffers_do_not_meet_the_kernel() {
         io = { rw = \"read\", bs = \"1M\", size = \"2M\", numjobs = 24, iodepth = 32, direct = true }\n\
         [precision]\ntrials = 1\n",
     );
+    assert_same_by_ptrace(laboratory, Laboratory::results_of);
+}
+
+/// Runs the existing study in both ways.
+fn assert_same_by_ptrace(mut laboratory: Laboratory, run: fn(&Laboratory, &[&str]) -> Results) {
     let options = |store| ["--store", store, "--seed", "7"];
-    let in_the_kernel = laboratory.results_of(&options("kernel.db"));
+    let in_the_kernel = run(&laboratory, &options("kernel.db"));
     laboratory.with_variable("RAIDLAB_PTRACE=1");
-    let apart = laboratory.results_of(&options("apart.db"));
+    let apart = run(&laboratory, &options("apart.db"));
     assert_same("the init by ptrace", &in_the_kernel, &apart);
 }
 
