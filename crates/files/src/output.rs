@@ -145,6 +145,14 @@ pub fn print(text: &str, colours: Colours) -> Result<(), OutputError> {
     }
 }
 
+/// From now on a file that would exceed the limit of sizes (`ulimit -f`) is an error of the write, as a full disk is, and does not
+/// end the program, which would leave temporary files behind. Programs that are started have the limit's signal as it was.
+pub fn report_size_limit_as_error() {
+    extern "C" fn ignore(_signal: libc::c_int) {}
+    // SAFETY: the handler does nothing.
+    unsafe { libc::signal(libc::SIGXFSZ, ignore as *const () as libc::sighandler_t) };
+}
+
 /// Writes the contents.
 pub type Pieces<'a> = dyn FnMut(&mut dyn Write) -> io::Result<()> + 'a;
 

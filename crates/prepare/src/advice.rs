@@ -32,6 +32,7 @@ const LISTED_MAX: usize = 8;
 enum Kind {
     KnownDefect,
     WideMirror,
+    TwoDiskParity,
     ShortQueue,
     InMemory,
     DepthWithoutEffect,
@@ -74,6 +75,7 @@ pub fn of(plan: &Plan) -> Vec<String> {
 fn of_cell(cell: &Cell, disks: Option<&Disks>) -> Vec<(Kind, String)> {
     let of_stack = [
         (Kind::WideMirror, wide_mirror(cell)),
+        (Kind::TwoDiskParity, two_disk_parity(cell)),
         (Kind::ShortQueue, disks.and_then(|disks| short_queue(cell, disks))),
     ];
     let of_stack = of_stack
@@ -99,6 +101,18 @@ pub fn notes(plan: &Plan) -> Vec<&str> {
         }
     }
     all
+}
+
+/// RAID 4 or 5 of two members: each parity block is a copy.
+fn two_disk_parity(cell: &Cell) -> Option<String> {
+    let array = &cell.stack.array;
+    let is_parity = matches!(array.level, Level::Raid4 | Level::Raid5) && array.of.is_none();
+    let active = cell.machine.group(DATA)?.count.saturating_sub(array.spares);
+    (is_parity && active == 2).then(|| {
+        "has two disks, so that its parity is a copy: it stores and survives what RAID 1 does, which reads from both; write \
+         `level = 1`, or `count = 3` or more in [disks]"
+            .to_owned()
+    })
 }
 
 /// A mirror vdev with many disks, for which the study gives no width.

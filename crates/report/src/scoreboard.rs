@@ -21,6 +21,9 @@ use study::workload::Work;
 /// More tests become one column for each workload.
 const COLUMNS_MAX: usize = 8;
 
+/// A test that takes less time with every stack decides nothing: a tenth of a second more is not what a stack is chosen by.
+pub(crate) const SHORT_S: f64 = 1.0;
+
 /// Two intervals at this confidence that do not overlap differ at about 95 % (Goldstein and Healy, *Journal of the
 /// Royal Statistical Society A* 158, 1995).
 const ALPHA_OF_OVERLAP: f64 = 0.166;
@@ -31,7 +34,17 @@ pub struct Scoreboard {
     /// The smallest largest loss first; stacks without a figure in some column last. In the study's order if there are
     /// too few trials.
     pub rows: Vec<ScoreRow>,
+    /// Tests that do not count, because they are shorter than [`SHORT_S`] with every stack while others are not.
+    pub short: Vec<ShortTest>,
     pub advice: Advice,
+}
+
+/// A test, with the time that the quickest and the slowest stack take for it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ShortTest {
+    pub name: String,
+    pub shortest_s: f64,
+    pub longest_s: f64,
 }
 
 /// A test; or all tests of a workload, if there are many, but for its rebuilds.
@@ -42,8 +55,10 @@ pub struct Column {
     pub test: String,
     /// There are reasons to doubt its comparisons.
     pub is_doubtful: bool,
-    /// How often a loss counts ([`study::plan::Plan::weights`]).
+    /// How often a loss counts ([`study::plan::Plan::weights`]); 0 if all its tests are short.
     pub weight: u32,
+    /// Its tests are in [`Scoreboard::short`].
+    pub is_short: bool,
 }
 
 impl Column {
@@ -129,6 +144,8 @@ pub struct Score {
     /// The figure, and that of the best: `61 against 103 MiB/s`.
     pub figure: f64,
     pub best: f64,
+    /// How long the test took, and with the best stack; `None` if that is not known.
+    pub seconds: Option<(f64, f64)>,
     pub metric: Option<Metric>,
     /// Samples of it that a guard excluded.
     pub excluded: usize,
@@ -141,10 +158,11 @@ impl Scoreboard {
         let cuts = power_cut::power_cuts(input, results);
         let ranked = power_cut::others(results);
         let own = own_stacks(input);
-        let tests = tests(input, &ranked, &own);
+        let mut tests = tests(input, &ranked, &own);
         if tests.is_empty() {
             return Self::default();
         }
+        let short = leave_short_out(input, &mut tests);
         let groups = groups(&tests);
         let columns = groups.iter().map(|(name, group)| column(input, name, group, warnings));
         let columns: Vec<Column> = columns.collect();
@@ -167,7 +185,12 @@ impl Scoreboard {
             // The first row would be taken for the best.
             rows = as_in_study;
         }
-        Self { columns, rows, advice }
+        Self {
+            columns,
+            rows,
+            short,
+            advice,
+        }
     }
 }
 
@@ -186,6 +209,45 @@ struct Test<'a> {
     name: &'a str,
     measure: &'a Measure,
     scores: Vec<Score>,
+    counts: bool,
+}
+
+impl Test<'_> {
+    /// The time that the quickest and the slowest stack take; `None` if it is not known of each.
+    fn duration_s(&self) -> Option<(f64, f64)> {
+        let mut with_figure = self.scores.iter().filter(|score| score.ratio.is_some());
+        let ends = |ends: (f64, f64), score: &Score| {
+            let (seconds, _) = score.seconds?;
+            Some((ends.0.min(seconds), ends.1.max(seconds)))
+        };
+        let ends = with_figure.try_fold((f64::INFINITY, 0.0), ends);
+        ends.filter(|(shortest, _)| shortest.is_finite())
+    }
+}
+
+/// Short tests do not count, unless the study gives their workload a weight or all are short.
+fn leave_short_out(input: &Input, tests: &mut [Test<'_>]) -> Vec<ShortTest> {
+    let weighted = |test: &Test<'_>| input.plan.weights.iter().any(|(name, _)| name == test.base);
+    let durations: Vec<Option<(f64, f64)>> = tests
+        .iter()
+        .map(|test| test.duration_s().filter(|(_, longest)| *longest < SHORT_S))
+        .collect();
+    if durations.iter().all(Option::is_some) {
+        return Vec::new();
+    }
+    let mut short = Vec::new();
+    for (test, duration) in tests.iter_mut().zip(durations) {
+        let Some((shortest_s, longest_s)) = duration.filter(|_| !weighted(test)) else {
+            continue;
+        };
+        test.counts = false;
+        short.push(ShortTest {
+            name: format!("{} {}", test.workload.name, test.name),
+            shortest_s,
+            longest_s,
+        });
+    }
+    short
 }
 
 /// Whether each stack counts: imported results that are shown with a run were measured on other disks.
@@ -212,7 +274,8 @@ fn tests<'a>(input: &'a Input, results: &'a Results, own: &[bool]) -> Vec<Test<'
                     base: cell.workload_entry(),
                     name: &test.name,
                     measure,
-                    scores: scores(&test.name, measure, own),
+                    scores: scores(test, own),
+                    counts: true,
                 });
             }
         }
@@ -228,20 +291,26 @@ fn is_part(cell: &Cell, test: &str) -> bool {
     }
 }
 
-fn scores(test: &str, measure: &Measure, own: &[bool]) -> Vec<Score> {
+fn scores(test: &TestResults, own: &[bool]) -> Vec<Score> {
+    let measure = test.headline();
+    let durations = test.measures.iter().find(|measure| measure.metric == Metric::Duration);
+    let duration_s = |place: usize| Some(durations?.rows[place].summary.as_ref()?.median);
     let own_rows = || measure.rows.iter().zip(own).filter(|(_, own)| **own);
     let medians = || own_rows().filter_map(|(row, _)| Some(row.summary.as_ref()?.median));
     let is_higher = measure.metric.better() == Better::Higher;
-    let first = measure.ranking.tiers.first().and_then(|tier| tier.first());
-    let best = match first.and_then(|&place| measure.rows[place].summary.as_ref()) {
+    let first = measure.ranking.tiers.first().and_then(|tier| tier.first()).copied();
+    let best = match first.and_then(|place| measure.rows[place].summary.as_ref()) {
         Some(summary) => Some(summary.median),
         None if is_higher => medians().max_by(f64::total_cmp),
         None => medians().min_by(f64::total_cmp),
     };
+    let is_best = |row: &stats::Row| row.summary.as_ref().map(|summary| summary.median) == best;
+    let fastest = first.or_else(|| measure.rows.iter().position(is_best));
     let effects = measure.effects();
     let of = |(place, row): (usize, &stats::Row)| {
         let mut score = Score {
-            test: test.to_owned(),
+            test: test.name.clone(),
+            seconds: duration_s(place).zip(fastest.and_then(duration_s)),
             metric: Some(measure.metric),
             excluded: row.excluded.len(),
             is_best: measure.leaders().contains(&place),
@@ -302,19 +371,26 @@ fn column(input: &Input, name: &str, group: &[&Test<'_>], warnings: &Warnings) -
         [first, ..] if is_rebuild(first.measure.metric) => "rebuild".to_owned(),
         _ => String::new(),
     };
+    let is_short = group.iter().all(|test| !test.counts);
     Column {
         workload: name.to_owned(),
         test,
         is_doubtful: group
             .iter()
             .any(|test| !warnings.of_ranking(&test.workload.name).is_empty()),
-        weight: group.first().map_or(1, |test| input.plan.weight(test.base)),
+        weight: match is_short {
+            true => 0,
+            false => group.first().map_or(1, |test| input.plan.weight(test.base)),
+        },
+        is_short,
     }
 }
 
-/// The smallest score of a stack in the tests of a column; one without a ratio before all others.
+/// The smallest score of a stack in the tests of a column that count; one without a ratio before all others.
 fn smallest(input: &Input, group: &[&Test<'_>], place: usize) -> Score {
-    let planned = || group.iter().filter(|test| test.measure.rows[place].cell.is_some());
+    let is_short = group.iter().all(|test| !test.counts);
+    let counted = || group.iter().filter(move |test| test.counts || is_short);
+    let planned = || counted().filter(|test| test.measure.rows[place].cell.is_some());
     let missing = planned().find(|test| test.scores[place].ratio.is_none());
     let by_ratio = |one: &&&Test<'_>, other: &&&Test<'_>| {
         let ratio = |test: &Test<'_>| test.scores[place].ratio.unwrap_or(0.0);
@@ -347,7 +423,10 @@ fn row(input: &Input, cuts: &[PowerCuts], stack: &str, columns: &[Column], score
         let ratio = |column: usize| columns[column].weighted(scores[column].ratio.unwrap_or(0.0));
         ratio(*one).total_cmp(&ratio(*other))
     };
-    let worst = (0..scores.len()).min_by(by_ratio).filter(|_| is_whole);
+    let worst = (0..scores.len())
+        .filter(|&column| columns[column].weight > 0)
+        .min_by(by_ratio)
+        .filter(|_| is_whole);
     let cell = input.plan.cells.iter().find(|cell| cell.stack_label == stack);
     let of_stack = || cuts.iter().flat_map(|cuts| &cuts.rows).filter(|row| row.stack == stack);
     let shown = of_stack().find(|row| row.is_bad).or_else(|| of_stack().next());

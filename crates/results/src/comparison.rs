@@ -34,7 +34,11 @@ impl ComparedRun {
         let failed = Error::StoreUnderWay;
         let mut plan = store.plan(run.id).map_err(failed)?;
         if let Some(part) = part {
-            study_file::Only::parse(&[part], &plan)?.keep_in(&mut plan);
+            let only = study_file::Only::parse(&[part], &plan).map_err(|source| Error::Part {
+                text: text.to_owned(),
+                source,
+            })?;
+            only.keep_in(&mut plan);
         }
         let part = part.map(|part| format!(", {part}")).unwrap_or_default();
         Ok(Self {

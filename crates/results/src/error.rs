@@ -24,6 +24,12 @@ pub enum Error {
     Prepare(#[from] prepare::Error),
     #[error("--only: {0}")]
     Only(#[from] study_file::OnlyError),
+    /// The part of a run that `compare` was asked for.
+    #[error("`{text}`: {source}")]
+    Part {
+        text: String,
+        source: study_file::OnlyError,
+    },
     #[error(transparent)]
     Store(#[from] StoreError),
     /// A store that fails in the middle of the work.

@@ -182,6 +182,7 @@ impl Run {
             self.look()?;
             self.observer.wait(INTERVAL)?;
         }
+        self.observer.work_ended()?;
         self.wait_until_at_rest()?;
         for (number, corruption) in self.corruptions.iter().enumerate() {
             corruption.judge(&self.members, number, &mut self.observer)?;

@@ -5,36 +5,36 @@ use study::Shard;
 
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    #[error("no folder `{}` for the store: create it, or name another file with --store", folder.display())]
+    #[error("no folder `{}` for the store: create it, or name another file", folder.display())]
     MissingFolder { folder: PathBuf },
-    #[error("no store at `{}`: `raidlab run STUDY` creates one; choose another file with --store", path.display())]
+    #[error("no store at `{}`: `raidlab run STUDY --store FILE` creates one", path.display())]
     Missing { path: PathBuf },
-    #[error("`{}` is empty: it holds no run; choose another file with --store", path.display())]
+    #[error("`{}` is empty: it holds no run; name another file", path.display())]
     Empty { path: PathBuf },
-    #[error("`{}` is a folder: --store needs a file", path.display())]
+    #[error("`{}` is a folder: a store is a file", path.display())]
     Folder { path: PathBuf },
-    #[error("`{}` is not a database: name another file with --store (the file was not changed)", path.display())]
+    #[error("`{}` is not a database: name another file (the file was not changed)", path.display())]
     NotADatabase { path: PathBuf },
     #[error(
-        "`{}` is an SQLite database, but not one of raidlab's: name another file with --store (the file was not changed)",
+        "`{}` is an SQLite database, but not one of raidlab's: name another file (the file was not changed)",
         path.display()
     )]
     Foreign { path: PathBuf },
     #[error(
         "`{}` was written by a newer raidlab (its schema is {found}, this raidlab supports up to {known}): \
-         update raidlab, or name another file with --store",
+         update raidlab, or name another file",
         path.display()
     )]
     Newer { path: PathBuf, found: i64, known: i64 },
     #[error(
         "run {run} in `{}` is being written by another raidlab (process {pid}): wait for it or stop it, \
-         or name another file with --store",
+         or name another file",
         path.display()
     )]
     Taken { path: PathBuf, run: i64, pid: i64 },
     #[error(
         "`{}` holds {} (run {run}), and the command asks for {}: a store is for one shard of a run, or for all of it; \
-         name another file with --store (the store was not changed)",
+         name another file (the store was not changed)",
         path.display(), shard_words(*.found), shard_words(*.wanted)
     )]
     OtherShard {
@@ -51,7 +51,7 @@ pub enum StoreError {
     ReadOnly { path: PathBuf },
     #[error("`{}` cannot be opened: {reason}", path.display())]
     Unreadable { path: PathBuf, reason: String },
-    #[error("`{}` is damaged ({reason}): restore it from a copy, or name another file with --store", path.display())]
+    #[error("`{}` is damaged ({reason}): restore it from a copy, or name another file", path.display())]
     Damaged { path: PathBuf, reason: String },
     #[error("no run {run} in `{}`: {}", path.display(), runs(*.last))]
     NoSuchRun { path: PathBuf, run: i64, last: i64 },
@@ -65,7 +65,7 @@ pub enum StoreError {
 
 fn kept(trials: u64) -> String {
     match trials {
-        0 => "free some space, or name another file with --store".to_owned(),
+        0 => "free some space, or name another file".to_owned(),
         _ => format!("finished trials ({trials}) are kept; free some space and run the same command to continue"),
     }
 }

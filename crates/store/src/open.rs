@@ -8,6 +8,7 @@ use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use study::CellId;
@@ -41,12 +42,7 @@ impl Store {
 
     /// Opens an existing store for reading; also from read-only media.
     pub fn open_existing(path: &Path) -> Result<Self> {
-        if path.is_dir() {
-            return Err(StoreError::Folder { path: path.to_owned() });
-        }
-        if !path.exists() {
-            return Err(StoreError::Missing { path: path.to_owned() });
-        }
+        check_exists(path)?;
         check_files(path)?;
         match Self::open_for_reading(path, "") {
             // A write-ahead log needs a second file even for reading. If it cannot be created, nobody else writes
@@ -260,6 +256,22 @@ fn check_place(path: &Path) -> Result<()> {
         Err(StoreError::MissingFolder {
             folder: folder.to_owned(),
         })
+    }
+}
+
+/// The error names what keeps a path from being read, for example a loop of links.
+pub(crate) fn check_exists(path: &Path) -> Result<()> {
+    let own = || path.to_owned();
+    match fs::metadata(path) {
+        Ok(there) if there.is_dir() => Err(StoreError::Folder { path: own() }),
+        Ok(_) => Ok(()),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            Err(StoreError::Missing { path: own() })
+        }
+        Err(error) => Err(StoreError::Unreadable {
+            path: own(),
+            reason: error.to_string(),
+        }),
     }
 }
 

@@ -4,7 +4,7 @@
 //! store itself could damage it. So a store with a log in use is copied, and the copy is read. Nothing is written
 //! into the store or its folder.
 
-use crate::open::{check_files, has_pending_log, log_path, uri};
+use crate::open::{check_exists, check_files, has_pending_log, log_path, uri};
 use crate::record::RunId;
 use crate::{Result, Store, StoreError};
 use std::fs::{self, File};
@@ -30,12 +30,7 @@ pub struct Snapshot {
 impl Snapshot {
     /// Reads a store without changing anything.
     pub fn open(path: &Path) -> Result<Snapshot> {
-        if path.is_dir() {
-            return Err(StoreError::Folder { path: path.to_owned() });
-        }
-        if !path.exists() {
-            return Err(StoreError::Missing { path: path.to_owned() });
-        }
+        check_exists(path)?;
         check_files(path)?;
         if !has_pending_log(path) {
             // An older schema must be migrated, which is done in a copy.

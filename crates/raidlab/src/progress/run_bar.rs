@@ -26,7 +26,12 @@ impl RunDisplay {
                     is_simulated,
                 },
                 bar,
-            ) => *bar = Some(RunBar::new(done, all, is_simulated)),
+            ) => {
+                if done > 0 {
+                    note(&format!("raidlab: {done} of {all} trials are already in the store"));
+                }
+                *bar = Some(RunBar::new(done, all, is_simulated));
+            }
             (progress, Some(bar)) => bar.show(progress),
             (_, None) => {}
         }

@@ -1,7 +1,8 @@
 //! The first screen: the scoreboard, and what there is to choose from.
 
 use crate::scoreboard::sentences::{
-    choices, facts_that_are_shared, facts_that_differ, figures, ratio, test_name, weights, worst, worst_heading,
+    choices, facts_that_are_shared, facts_that_differ, figures, ratio, short_tests, test_name, weights, worst,
+    worst_heading,
 };
 use crate::scoreboard::{Column, Score, ScoreRow, Scoreboard};
 use crate::words::figure::RateUnit;
@@ -82,7 +83,7 @@ pub(super) fn board(board: &Scoreboard) -> Board {
         facts: facts.into_iter().map(|(heading, _)| heading.to_owned()).collect(),
         rows,
         more,
-        shared: [weights(board), facts_that_are_shared(board)]
+        shared: [weights(board), short_tests(board), facts_that_are_shared(board)]
             .join(" ")
             .trim()
             .to_owned(),

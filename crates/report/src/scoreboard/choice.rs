@@ -159,6 +159,7 @@ mod tests {
             test: String::new(),
             is_doubtful: false,
             weight: 1,
+            is_short: false,
         };
         Advice::of(&[column], rows)
     }
@@ -192,6 +193,7 @@ mod tests {
         (rows[0].layout.resyncs, rows[0].layout.resync_hours) = (true, Some(23.4));
         let board = Scoreboard {
             columns: Vec::new(),
+            short: Vec::new(),
             rows: rows.to_vec(),
             advice: advice(&rows),
         };
@@ -231,6 +233,7 @@ mod tests {
         rows[0].scores[0].excluded = 1;
         let board = |rows: &[ScoreRow]| Scoreboard {
             columns: Vec::new(),
+            short: Vec::new(),
             rows: rows.to_vec(),
             advice: advice(rows),
         };

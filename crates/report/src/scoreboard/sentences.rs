@@ -1,16 +1,20 @@
 //! A scoreboard in words: one sentence to act on, and what else there is to choose from.
 
-use super::{Advice, Choice, Score, ScoreRow, Scoreboard};
+use super::{Advice, Choice, SHORT_S, Score, ScoreRow, Scoreboard, ShortTest};
 use crate::input::{Input, TrialState};
 use crate::words::figure::{RateUnit, count, number, number_of};
 use crate::words::listed;
 use stats::{Closeness, TRIALS_MIN, TestResults};
 use study::CellId;
+use study::metric::Metric;
 use study::plan::Cell;
 use study::stack::MachineKind;
 
 /// Equal ranks of figures that differ by more than this factor are explained.
 const TIE_SHOWN: f64 = 1.05;
+
+/// Durations within this factor are those of a test that ends after a time.
+const SAME_DURATION: f64 = 1.05;
 
 /// A sentence does not name more stacks.
 pub(crate) const NAMED_MAX: usize = 3;
@@ -159,12 +163,19 @@ fn leads(board: &Scoreboard, row: &ScoreRow, rates: RateUnit) -> String {
         return String::new();
     };
     let ratio = score.ratio.unwrap_or(0.0);
-    let tests = if board.columns.len() == 1 {
-        "the only test"
-    } else {
-        "every test"
+    let counted = || {
+        board
+            .columns
+            .iter()
+            .zip(&row.scores)
+            .filter(|(column, _)| column.weight > 0)
     };
-    if row.scores.iter().all(|score| score.is_best || score.ratio == Some(1.0)) && ratio > 0.9 {
+    let tests = match counted().count() {
+        1 if board.columns.len() == 1 => "the only test",
+        all if all == board.columns.len() => "every test",
+        _ => "every test that counts",
+    };
+    if counted().all(|(_, score)| score.is_best || score.ratio == Some(1.0)) && ratio > 0.9 {
         return format!("leads in {tests}: no other stack is shown to be faster.");
     }
     let name = worst_name(board, column, score, rates);
@@ -183,7 +194,11 @@ fn leads(board: &Scoreboard, row: &ScoreRow, rates: RateUnit) -> String {
 /// `Losses count by the weights of the study: photos 2, random 0, others 1.` Empty if it has none.
 pub(crate) fn weights(board: &Scoreboard) -> String {
     let mut given: Vec<String> = Vec::new();
-    for column in board.columns.iter().filter(|column| column.weight != 1) {
+    for column in board
+        .columns
+        .iter()
+        .filter(|column| column.weight != 1 && !column.is_short)
+    {
         let weight = format!("{} {}", column.workload, column.weight);
         if !given.contains(&weight) {
             given.push(weight);
@@ -197,6 +212,26 @@ pub(crate) fn weights(board: &Scoreboard) -> String {
             }
             format!("Losses count by the weights of the study: {}.", given.join(", "))
         }
+    }
+}
+
+/// `Tests of less than 1 s with every stack do not count: photos delete (0.06 to 0.61 s).` Empty if there are none.
+pub(crate) fn short_tests(board: &Scoreboard) -> String {
+    let range = |test: &ShortTest| match (number_of(test.shortest_s), number_of(test.longest_s)) {
+        (shortest, longest) if shortest == longest => format!("{} ({shortest} s)", test.name),
+        (shortest, longest) => format!("{} ({shortest} to {longest} s)", test.name),
+    };
+    let named: Vec<String> = board.short.iter().take(NAMED_MAX).map(range).collect();
+    let more = match board.short.len() - named.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    match named.is_empty() {
+        true => String::new(),
+        false => format!(
+            "Tests of less than {SHORT_S} s with every stack do not count: {}{more}. A `weight` in the study makes them count.",
+            named.join(", ")
+        ),
     }
 }
 
@@ -217,14 +252,20 @@ pub(crate) fn test_name(board: &Scoreboard, column: usize, score: &Score) -> Str
     }
 }
 
-/// `118 against 206 MiB/s`.
+/// `118 against 206 MiB/s`; with `, 21.4 against 12.3 s` if the test has a fixed amount of work.
 pub(crate) fn figures(score: &Score, rates: RateUnit) -> String {
     let (unit, factor) = score.metric.map_or(("", 1.0), |metric| rates.of(metric));
-    format!(
-        "{} against {} {unit}",
-        number_of(score.figure * factor),
-        number_of(score.best * factor)
-    )
+    let pair = |own: f64, best: f64, unit: &str| format!("{} against {} {unit}", number_of(own), number_of(best));
+    let figures = pair(score.figure * factor, score.best * factor, unit);
+    let is_fixed = |(own, best): &(f64, f64)| (own / best).max(best / own) > SAME_DURATION;
+    match score
+        .seconds
+        .filter(is_fixed)
+        .filter(|_| score.metric != Some(Metric::Duration))
+    {
+        Some((own, best)) => format!("{figures}, {}", pair(own, best, "s")),
+        None => figures,
+    }
 }
 
 fn protection(board: &Scoreboard, row: &ScoreRow, choice: &Choice) -> String {

@@ -7,6 +7,9 @@ use crate::words::comparison::{
 use comfy_table::{Cell, Color};
 use stats::run_comparison::{ComparisonOutcome, ComparisonRow, RunComparison};
 
+/// The headings and the rule below them.
+const HEADING_LINES: usize = 2;
+
 /// All rows of a comparison of B with A as text, ending with a line feed.
 pub fn comparison(comparison: &RunComparison, [a, b]: [ComparedSide<'_>; 2], options: TableOptions) -> String {
     let mark = |side: ComparedSide<'_>| match side.is_simulated {
@@ -36,13 +39,38 @@ pub fn comparison(comparison: &RunComparison, [a, b]: [ComparedSide<'_>; 2], opt
     text.join("\n") + "\n"
 }
 
+/// With the cell in the first column; if that is too wide, with each cell above its rows.
 fn table(rows: &[ComparisonRow], options: TableOptions) -> String {
+    let plain = TableOptions {
+        colour: false,
+        ..options
+    };
+    let is_narrow = |line: &String| line.chars().count() <= options.width;
+    if lines(rows, plain, true).iter().all(is_narrow) {
+        return lines(rows, options, true).join("\n");
+    }
+    let mut lines = lines(rows, options, false).into_iter();
+    let mut text: Vec<String> = lines.by_ref().take(HEADING_LINES).collect();
+    let mut last = String::new();
+    for (row, line) in rows.iter().zip(lines) {
+        let cell = cell_words(row);
+        if cell != last {
+            text.push(textwrap::fill(&cell, options.width.max(20)));
+            last = cell;
+        }
+        text.push(format!("  {line}"));
+    }
+    text.join("\n")
+}
+
+fn lines(rows: &[ComparisonRow], options: TableOptions, has_cell: bool) -> Vec<String> {
     let mut table = plain_table(options.colour);
     let headings = ["cell", "test", "", "A", "B", "B to A", "95 %", "B is"];
-    table.set_header(headings.iter().enumerate().map(|(at, heading)| match at {
+    let header = headings.iter().enumerate().map(|(at, heading)| match at {
         3..=6 => right((*heading).to_owned()),
         _ => Cell::new(heading),
-    }));
+    });
+    table.set_header(header.skip(usize::from(!has_cell)));
     for row in rows {
         let verdict = Cell::new(outcome_words(row.outcome));
         let verdict = match (options.colour, row.outcome) {
@@ -50,7 +78,7 @@ fn table(rows: &[ComparisonRow], options: TableOptions) -> String {
             (true, ComparisonOutcome::Slower) => verdict.fg(Color::Red),
             _ => verdict,
         };
-        table.add_row([
+        let cells = [
             Cell::new(cell_words(row)),
             Cell::new(&row.test),
             Cell::new(row.metric.unit()),
@@ -59,11 +87,8 @@ fn table(rows: &[ComparisonRow], options: TableOptions) -> String {
             right(ratio_words(row)),
             right(interval_words(row)),
             verdict,
-        ]);
+        ];
+        table.add_row(cells.into_iter().skip(usize::from(!has_cell)));
     }
-    table
-        .lines()
-        .map(|line| line.trim_end().to_owned())
-        .collect::<Vec<_>>()
-        .join("\n")
+    table.lines().map(|line| line.trim_end().to_owned()).collect()
 }

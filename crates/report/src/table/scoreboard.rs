@@ -117,7 +117,7 @@ fn one(board: &Scoreboard, columns: &[Vec<String>], label_width: usize, colour: 
 
 fn notes(board: &Scoreboard) -> Vec<String> {
     let scores = || board.rows.iter().flat_map(|row| &row.scores);
-    let mut notes = vec![sentences::weights(board)];
+    let mut notes = vec![sentences::weights(board), sentences::short_tests(board)];
     notes.retain(|note| !note.is_empty());
     if scores().any(|score| score.is_best) {
         notes.push(format!("{BEST} no stack is shown to be faster in this test"));

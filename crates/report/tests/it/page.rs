@@ -1,7 +1,9 @@
 //! The contents of the page, and that no study can inject code into it.
 
 use crate::first_look::input;
+use crate::made;
 use report::html;
+use study::metric::Metric;
 use study::stack::{MachineKind, ProcessorSpec};
 use study::{Facts, Recorded, TrialKey};
 
@@ -299,6 +301,39 @@ fn issue_39_c15_the_scoreboard_stands_above_everything_else() {
     let stacks: Vec<&str> = stacks.collect();
     assert_eq!((stacks[0], stacks[6]), ("ext4", "jfs"), "{stacks:?}");
     assert!(page.contains("<tr class=\"leader\"><th scope=\"row\">ext4</th>"));
+}
+
+/// A delete of a tenth of a second decided which stack to build.
+#[test]
+fn issue_39_a1_a_test_of_less_than_a_second_decides_nothing() {
+    let with_delete = |longest_s: f64| {
+        let mut input = made::sweep();
+        for trial in input.trials.clone() {
+            let cell = input.plan.cells.iter().find(|cell| cell.id == trial.key.cell);
+            let is_slow = cell.expect("a cell").stack_label.contains("bitmap none");
+            let seconds = if is_slow { longest_s } else { longest_s / 10.0 };
+            let mut add = |test, metric, value| made::sample(&mut input, trial.key, test, metric, value);
+            add("write", Metric::Duration, 30.0);
+            add("delete", Metric::Duration, seconds);
+            add("delete", Metric::FilesPerSecond, 100.0 / seconds);
+        }
+        input
+    };
+    let (short, long) = (with_delete(0.9), with_delete(1.1));
+    assert_eq!(verdict(&short), verdict(&made::sweep()));
+    assert!(
+        html(&short).contains(
+            "Tests of less than 1 s with every stack do not count: small files delete (0.090 to 0.90 s)."
+        )
+    );
+    assert!(
+        verdict(&long).starts_with("No stack is good in every test"),
+        "{}",
+        verdict(&long)
+    );
+    let mut weighted = short;
+    weighted.plan.weights = vec![("small files".to_owned(), 1)];
+    assert_eq!(verdict(&weighted), verdict(&long));
 }
 
 #[test]

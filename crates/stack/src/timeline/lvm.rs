@@ -1,7 +1,9 @@
 //! LVM: through its own programs; the state of dm-raid is shown by dmsetup, which reads no disk.
 
 use super::calls::Calls;
-use super::redundancy::{Doing, Redundancy, Status, needs_disk, next_spare, refused, replaced_after_failure};
+use super::redundancy::{
+    Doing, Redundancy, Status, needs_disk, next_spare, refused, replaced_after_failure, share,
+};
 use crate::array::lvm::call;
 use crate::machine::device::BlockDevice;
 use crate::machine::error::Cause;
@@ -150,6 +152,10 @@ impl Redundancy for Lvm {
 
     fn progress(&self) -> Result<String, Cause> {
         Ok(self.seen.ratio.clone())
+    }
+
+    fn share_done(&self) -> Result<Option<f64>, Cause> {
+        Ok(share(&self.seen.ratio))
     }
 
     /// The used size of a member.

@@ -2,7 +2,7 @@
 
 use super::calls::Calls;
 use super::redundancy::{
-    Doing, INTERVAL, MemberErrors, Redundancy, Status, TO_BEGIN, needs_disk, refused, replaced_after_failure,
+    Doing, INTERVAL, MemberErrors, Redundancy, Status, TO_BEGIN, needs_disk, refused, replaced_after_failure, share,
 };
 use crate::array::integrity::Checksummed;
 use crate::array::md::Array;
@@ -174,6 +174,10 @@ impl Redundancy for Md {
 
     fn progress(&self) -> Result<String, Cause> {
         sysfs::read(&self.array.attribute("sync_completed"))
+    }
+
+    fn share_done(&self) -> Result<Option<f64>, Cause> {
+        Ok(share(&self.progress()?))
     }
 
     fn has_bitmap(&self) -> Result<bool, Cause> {

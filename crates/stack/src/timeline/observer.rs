@@ -8,9 +8,33 @@ use crate::machine::error::Cause;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use study::event::{Event, Guard, Sample};
-use study::metric::Metric;
+use study::metric::{MEBIBYTE, Metric};
 use study::phase::{Phase, Phases};
+use study::wording::{bytes, nanoseconds, number};
 use tools::Tools;
+
+/// A part of a rebuild.
+struct DoneUnderLoad {
+    share: f64,
+    took: Duration,
+    member_bytes: u64,
+}
+
+impl DoneUnderLoad {
+    /// `the first 31.0 % of the 4 GiB of a member took 2.00 min under load (10.58 MiB/s), at which all of it takes 6.45 min`.
+    fn words(&self) -> String {
+        let seconds = self.took.as_secs_f64();
+        let time = |seconds: f64| nanoseconds((seconds * 1e9) as u64);
+        format!(
+            "the first {} % of the {} of a member took {} under load ({} MiB/s), at which all of it takes {}",
+            number(100.0 * self.share, 1),
+            bytes(self.member_bytes),
+            time(seconds),
+            number(self.share * self.member_bytes as f64 / MEBIBYTE / seconds, 2),
+            time(seconds / self.share)
+        )
+    }
+}
 
 /// Watches one array from the start of the acts.
 pub(super) struct Observer {
@@ -40,6 +64,8 @@ pub(super) struct Observer {
     /// The act that triggers the next rebuild, and whether a whole member is rebuilt.
     asked: Option<(Instant, bool)>,
     rebuilds: u32,
+    /// Of a rebuild that went on when the work ended.
+    done_under_load: Option<DoneUnderLoad>,
     /// An act has requested a check or repair.
     is_check_asked: bool,
     /// An act was done after the work's end.
@@ -78,6 +104,7 @@ impl Observer {
             failed_at: None,
             asked: None,
             rebuilds: 0,
+            done_under_load: None,
             is_check_asked: false,
             is_late: false,
             entered: vec![Phase::Healthy],
@@ -248,13 +275,31 @@ impl Observer {
         Ok(())
     }
 
+    /// The work has ended. A rebuild that goes on has had its load until now.
+    pub(super) fn work_ended(&mut self) -> Result<(), Cause> {
+        if self.phase == Phase::Rebuilding {
+            let share = self.manager.share_done()?.filter(|share| *share > 0.0);
+            let member_bytes = self.manager.rebuilt_bytes()?;
+            self.done_under_load = share.map(|share| DoneUnderLoad {
+                share,
+                took: self.phase_began.elapsed(),
+                member_bytes,
+            });
+        }
+        Ok(())
+    }
+
     /// Whether the work went on while the manager did something.
     fn under_load(&mut self, test: &str, did: &str, work_ended: bool) {
         let name = self.manager.name();
-        let detail = match work_ended {
-            false => format!("{name} {did} while the workload ran"),
-            true => format!(
+        let detail = match (work_ended, self.done_under_load.take()) {
+            (false, _) => format!("{name} {did} while the workload ran"),
+            (true, None) => format!(
                 "{name} {did} until after the workload, so its times are not those under load; use a longer `runtime`"
+            ),
+            (true, Some(done)) => format!(
+                "{name} {did} until after the workload, so its times are not those under load: {}; use a longer `runtime`",
+                done.words()
             ),
         };
         self.guard(Guard::ACT, Some(test), !work_ended, detail);

@@ -94,6 +94,11 @@ pub(super) trait Redundancy: Send {
         }
     }
 
+    /// The part of a rebuild that is done, 0 to 1; `None` if the manager does not tell.
+    fn share_done(&self) -> Result<Option<f64>, Cause> {
+        Ok(None)
+    }
+
     /// Whether the rebuild of a re-added member writes only what has changed meanwhile.
     fn has_bitmap(&self) -> Result<bool, Cause> {
         Ok(false)
@@ -116,6 +121,13 @@ pub(super) trait Redundancy: Send {
     fn take_abortion(&mut self) -> Option<String> {
         None
     }
+}
+
+/// `1234 / 8192`: sectors that are done, of all.
+pub(super) fn share(progress: &str) -> Option<f64> {
+    let (done, all) = progress.split_once('/')?;
+    let (done, all): (f64, f64) = (done.trim().parse().ok()?, all.trim().parse().ok()?);
+    Some(done / all).filter(|share| (0.0..=1.0).contains(share))
 }
 
 /// The disks that a rebuild writes to, and what had been written to them before.
@@ -188,4 +200,18 @@ pub(super) fn member<'a>(members: &'a [BlockDevice], act: &Act) -> Result<&'a Bl
     let number = act.disk.and_then(|disk| disk.checked_sub(1));
     let member = number.and_then(|number| members.get(number as usize));
     member.ok_or_else(|| Cause::Impossible(format!("the array has no disk for the act `{act}`")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::share;
+
+    #[test]
+    fn the_part_of_a_rebuild_that_is_done() {
+        assert_eq!(share("2097152 / 8388608"), Some(0.25));
+        assert_eq!(share("512/1024"), Some(0.5));
+        for nothing in ["none", "delayed", "", "0 / 0", "9 / 8"] {
+            assert_eq!(share(nothing), None, "{nothing}");
+        }
+    }
 }
