@@ -53,7 +53,7 @@ pub fn add_control(asked: Option<bool>, machine: MachineKind, plan: &mut Plan) {
     if !asked.unwrap_or(machine == MachineKind::Host) {
         return;
     }
-    let added = study::control::add(plan, stats::TRIALS_MIN as u32);
+    let added = study::aa_control::add(plan, stats::TRIALS_MIN as u32);
     plan.identify();
     match added {
         Some(label) => log::info!("{label} is measured as an A/A control; --aa-control off leaves it out"),

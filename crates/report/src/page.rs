@@ -4,12 +4,12 @@ mod comparison;
 mod custom_table;
 mod disks;
 mod distribution;
+mod failures;
 mod plot;
 mod recommended;
 mod results;
 mod scoreboard;
 mod setup;
-mod trouble;
 
 pub use comparison::comparison_html;
 pub use distribution::{Distribution, distributions};
@@ -48,7 +48,7 @@ pub fn html(input: &Input) -> String {
         claim_summary: claims::summary(&claims),
         how_claims_are_decided: claims::how_decided(&claims),
         claims,
-        trouble: trouble::trouble(input),
+        failures: failures::failures(input),
         repeat: Repeat::new(input),
         notes: if ranked.workloads.is_empty() {
             Vec::new()
@@ -92,7 +92,7 @@ struct Page {
     claim_summary: String,
     how_claims_are_decided: &'static str,
     claims: Vec<ClaimWords>,
-    trouble: trouble::Trouble,
+    failures: failures::Failures,
     repeat: Repeat,
     notes: Vec<String>,
 }
@@ -149,7 +149,7 @@ impl Head {
             ("Run", time(input.run.started_at_unix_s)),
         ];
         facts.extend(words::device_time::note(input).map(|note| ("Device time", note)));
-        facts.extend(words::control::note(input).map(|note| ("A/A control", note)));
+        facts.extend(words::aa_control::note(input).map(|note| ("A/A control", note)));
         let machine_ns: u64 = input.trials.iter().filter_map(|trial| trial.machine_ns).sum();
         let wall_ns: u64 = input.trials.iter().filter_map(|trial| trial.wall_ns).sum();
         if input.is_simulated() && machine_ns > 0 {
@@ -169,7 +169,7 @@ impl Head {
             has_imported: input.has_imported(),
             machine: words::machine(input.run.machine, &input.plan),
             processor: words::processor(&input.plan),
-            doubts: words::control::warning(input)
+            doubts: words::aa_control::warning(input)
                 .into_iter()
                 .chain(warnings.run.clone())
                 .collect(),

@@ -64,7 +64,9 @@ pub fn table(input: &Input, options: TableOptions) -> String {
             text.extend([String::new(), words]);
         }
     };
-    let leading = words::control::warning(input).into_iter().chain(warnings.run.clone());
+    let leading = words::aa_control::warning(input)
+        .into_iter()
+        .chain(warnings.run.clone());
     leading.for_each(|warning| add(fill(&warning)));
     add(fill(
         &verdict::verdict_sentences(input, &results, &board, options.rates).join(" "),
@@ -354,6 +356,6 @@ fn notes(input: &Input, workloads: &[WorkloadResults]) -> Vec<String> {
     notes.extend(words::limits(input));
     notes.extend(words::rebuild::note(input));
     notes.extend(words::device_time::note(input));
-    notes.extend(words::control::note(input).map(|note| format!("A/A control: {note}")));
+    notes.extend(words::aa_control::note(input).map(|note| format!("A/A control: {note}")));
     notes
 }

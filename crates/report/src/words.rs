@@ -1,11 +1,11 @@
 //! What the page and the terminal both say, in the terms of the field: stacks, workloads, metrics and figures, the
 //! verdict, warnings, claims, and the cells of tables.
 
+pub(crate) mod aa_control;
 pub(crate) mod claims;
 mod clock;
 pub(crate) mod commands;
 pub(crate) mod comparison;
-pub(crate) mod control;
 pub(crate) mod custom_table;
 pub(crate) mod device_time;
 pub(crate) mod figure;

@@ -3,7 +3,7 @@
 //! A claim must hold for every pair of cells it refers to ([`study::claim::Contest`]), in every test. It is
 //! *supported* if it is shown to hold for each of them, *refuted* if it is shown not to hold for one, *undecided*
 //! if neither, and *untestable* if something was not measured, if the compared stacks also differ in a setting that
-//! decides results and that the claim does not name ([`crate::comparable`]), or if the study says that it cannot
+//! decides results and that the claim does not name ([`crate::confounders`]), or if the study says that it cannot
 //! test the claim. Each pair has one-sided tests against the claim's own margin; to support a claim all of them
 //! must succeed (an intersection-union test, which needs no correction: Berger, *Technometrics* 24, 1982), to
 //! refute it one of c at 1/c of the error. Over the testable claims of a study Holm's procedure keeps the error at
@@ -17,9 +17,9 @@ mod stopping;
 pub use deciding::{Claimed, Deciding};
 pub use stopping::trials_to_decide;
 
-use crate::comparable::not_claimed;
 use crate::compare::{Effect, InBlock, PooledVariance, faster, holm};
-use crate::error_rate::{ALPHA, alpha_of_differences};
+use crate::confounders::not_claimed;
+use crate::group_sequential::{ALPHA, alpha_of_differences};
 use crate::interval::Interval;
 use crate::judge::{distinct, headline};
 use std::cell::RefCell;

@@ -12,7 +12,7 @@
 //! mean square of the blocks), and the larger of the two is used. `tests/noise.rs` shows the error rates and the
 //! power by simulation, for noise that is normal, skewed, bimodal, drifting and autocorrelated.
 
-use crate::error_rate::ALPHA;
+use crate::group_sequential::ALPHA;
 use crate::interval::{Basis, Interval, TRIALS_MIN, mean_and_variance, student_t};
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 use study::Measurement;

@@ -1,7 +1,7 @@
 //! Sorts and evaluates all samples of a run.
 
 use crate::compare::{Effect, InBlock, PooledVariance, faster};
-use crate::error_rate::{alpha_of_differences, alpha_per_look};
+use crate::group_sequential::{alpha_of_differences, alpha_per_look};
 use crate::ranking::{Ranking, rank_among};
 use crate::summary::Summary;
 use std::collections::{HashMap, HashSet};

@@ -8,7 +8,7 @@
 //! needs no assumption on the dependence between looks. Reported intervals use the same share, because the stopping
 //! rule selected them.
 
-use crate::error_rate::{alpha_per_look, looks};
+use crate::group_sequential::{alpha_per_look, looks};
 use crate::judge::{distinct, headline};
 use crate::summary::Summary;
 use study::Measurement;

@@ -11,7 +11,7 @@ mod differences;
 mod imported;
 
 use crate::compare::{Effect, InBlock, PooledVariance, faster, holm};
-use crate::error_rate::ALPHA;
+use crate::group_sequential::ALPHA;
 use crate::interval::Interval;
 use crate::interval::TRIALS_MIN;
 use crate::judge::{Lead, distinct};

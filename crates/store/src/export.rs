@@ -12,7 +12,7 @@ pub use junit::{ClaimCase, ClaimOutcome};
 
 use crate::digest::digest;
 use crate::record::RunId;
-use crate::words::machine_word;
+use crate::sql_types::machine_word;
 use crate::{Result, Store};
 use figures::Exported;
 use serde_json::{Map, Value, json};

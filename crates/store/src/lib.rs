@@ -20,7 +20,7 @@ pub mod record;
 mod run;
 mod seal;
 mod snapshot;
-mod words;
+mod sql_types;
 mod write;
 
 pub use error::StoreError;

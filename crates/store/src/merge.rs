@@ -7,7 +7,7 @@ mod same_run;
 
 use crate::digest::digests_of_trials;
 use crate::record::{RunId, RunSummary, TrialId, TrialRecord, TrialStatus};
-use crate::words::signed;
+use crate::sql_types::signed;
 use crate::{Result, Snapshot, Store, StoreError};
 use rusqlite::params;
 use std::collections::{HashMap, HashSet};

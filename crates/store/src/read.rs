@@ -2,7 +2,7 @@
 //! order.
 
 use crate::record::{RunChoice, RunId, RunSummary, TrialId, TrialRecord};
-use crate::words::{Json, Stored, metric, unsigned};
+use crate::sql_types::{Json, Stored, metric, unsigned};
 use crate::{Result, Store, StoreError};
 use rusqlite::{OptionalExtension, Row};
 use std::cell::Ref;

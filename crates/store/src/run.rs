@@ -2,7 +2,7 @@
 
 use crate::lock::{RunLock, is_taken};
 use crate::record::{RunId, RunSpec, RunSummary, TrialRecord, TrialStatus};
-use crate::words::{Stored, json, machine_word, shard_word, signed};
+use crate::sql_types::{Stored, json, machine_word, shard_word, signed};
 use crate::{Result, Store, StoreError};
 use rusqlite::{OptionalExtension, params};
 use sha2::{Digest, Sha256};

@@ -3,7 +3,7 @@
 
 use crate::merge::TABLES;
 use crate::record::{RunId, TrialId};
-use crate::words::Stored;
+use crate::sql_types::Stored;
 use crate::{Result, Store};
 use rusqlite::types::ValueRef;
 use rusqlite::{OptionalExtension, Row};

@@ -2,7 +2,7 @@
 
 use crate::record::{Ending, TrialId};
 use crate::run::OpenRun;
-use crate::words::{json, signed};
+use crate::sql_types::{json, signed};
 use crate::{Result, Store, StoreError, facts};
 use rusqlite::{Transaction, params};
 use study::event::{Event, Failure, Guard, Latency, Sample, ToolCall};

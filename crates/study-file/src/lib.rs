@@ -3,19 +3,19 @@
 //! The names, keys and rules of study files are only in this crate. It does not depend on how stacks are built,
 //! workloads run or samples stored.
 
+mod axes;
 mod evaluation;
 mod expand;
 mod inventory;
 mod known;
 mod parse;
-mod point;
 mod read;
 mod rules;
 mod schema;
 mod syntax;
 mod workload_forms;
 
-pub use evaluation::only::{Only, OnlyError};
+pub use evaluation::cell_filter::{Only, OnlyError};
 pub use inventory::{Inventory, InventoryNode};
 pub use known::{INFINITE, Known, KnownModel, KnownProcessor, ReadModel, ReadProcessor, UnusableModel};
 pub use parse::model_files::MODEL_BYTES_MAX;

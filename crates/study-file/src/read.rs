@@ -1,6 +1,7 @@
 //! Parses a study file to a plan, or to all its errors.
 
 use crate::Known;
+use crate::axes::{Axis, axes_of};
 use crate::evaluation::claims;
 use crate::evaluation::table;
 use crate::evaluation::vocabulary::REPLICATE;
@@ -11,7 +12,6 @@ use crate::parse::document::read_document;
 use crate::parse::entry::{Content, Entry};
 use crate::parse::model_files;
 use crate::parse::value::{Given, Value};
-use crate::point::{Axis, axes_of};
 use crate::rules::acts;
 use crate::schema::key::Table;
 use crate::syntax::diagnostic::{Diagnostics, Found, suggest_and_show};

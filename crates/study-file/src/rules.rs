@@ -1,13 +1,13 @@
 //! Rules that combinations must keep, and why others are impossible.
 
 pub(crate) mod acts;
-pub(crate) mod array;
 pub(crate) mod consistency;
 pub(crate) mod filesystem;
 pub(crate) mod impossible;
 pub(crate) mod integrity;
 pub(crate) mod lvm;
 pub(crate) mod many_devices;
-pub(crate) mod md;
+pub(crate) mod md_geometry;
+pub(crate) mod md_tunables;
 pub(crate) mod memory;
 pub(crate) mod stack;

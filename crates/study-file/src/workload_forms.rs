@@ -13,8 +13,8 @@ mod tree;
 pub(crate) use rules::check_work;
 
 use crate::Known;
+use crate::axes::{Axis, Point, axes_of, points, text_bytes};
 use crate::parse::entry::Entry;
-use crate::point::{Axis, Point, axes_of, points, text_bytes};
 use crate::schema::key::Takes;
 use crate::schema::workload::{KINDS, KindOfWork, WorkloadKind};
 use crate::syntax::diagnostic::{Found, Span};

@@ -3,17 +3,16 @@
 //! This crate does not depend on TOML or the syntax of study files (`study-file` parses them), nor on how stacks are
 //! built, workloads run or samples stored: those stages depend on these types.
 
+pub mod aa_control;
 pub mod act;
 mod cell;
 mod cell_id;
 pub mod claim;
-pub mod control;
 pub mod event;
 mod fact;
 mod finding;
 mod median;
 pub mod metric;
-mod order;
 pub mod phase;
 pub mod plan;
 mod record;
@@ -23,6 +22,8 @@ pub mod stack;
 mod summary;
 pub mod table;
 mod test_id;
+mod trial_order;
+mod trial_seed;
 pub mod wording;
 pub mod workload;
 
@@ -34,8 +35,8 @@ pub use fact::{
 };
 pub use finding::{Finding, FindingKind, NotAFinding};
 pub use median::median;
-pub use order::trial_seed;
 pub use record::{Measured, ProvenanceEntry, Recorded, StepEntry, TrialKey};
 pub use shard::Shard;
 pub use summary::PlanSummary;
 pub use test_id::{Scope, TestId};
+pub use trial_seed::trial_seed;

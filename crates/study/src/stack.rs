@@ -3,14 +3,14 @@
 mod array;
 mod bus;
 mod level;
-mod model;
+mod own_model;
 mod redundancy;
 
 pub use array::{ArraySpec, Bitmap, InnerArray, Integrity, IntegrityMode};
 pub use bus::{Bus, BusDisk, BusKind, Holds};
 pub use filesystems::{Align, FilesystemKind, FilesystemSpec, JournalMode, Pool, Profile, ZfsSpec, ZfsSync};
 pub use level::{Level, LevelFacts, MEMBER_WORDS, Manager, Members};
-pub use model::OwnModel;
+pub use own_model::OwnModel;
 pub use redundancy::Keeper;
 
 use serde::{Deserialize, Serialize};

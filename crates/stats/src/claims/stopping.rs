@@ -5,7 +5,7 @@
 //! although they stop at different times. Abandoning a claim decides nothing and costs no error.
 
 use super::{JudgedPair, Verdict, judged};
-use crate::error_rate::looks;
+use crate::group_sequential::looks;
 use std::collections::{HashMap, HashSet};
 use study::plan::Plan;
 use study::{CellId, Measurement};

@@ -3,4 +3,4 @@
 mod claims;
 mod noise;
 mod noisy;
-mod order;
+mod time_effects;

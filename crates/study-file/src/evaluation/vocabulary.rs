@@ -13,7 +13,7 @@ use crate::workload_forms::WorkloadEntry;
 use study::metric::Metric;
 use study::plan::{Cell, METRIC, Side, TEST};
 
-pub(crate) use study::control::REPLICATE;
+pub(crate) use study::aa_control::REPLICATE;
 
 /// An unknown axis or value, with a suggestion.
 #[derive(Clone, Debug, PartialEq, Eq)]

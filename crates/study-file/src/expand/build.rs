@@ -1,7 +1,7 @@
 //! Converts a point of the matrix to the specifications for later stages.
 
-use crate::point::Point;
-use crate::rules::array::default_bitmap;
+use crate::axes::Point;
+use crate::rules::md_geometry::default_bitmap;
 use study::stack::{
     Align, ArraySpec, Bitmap, FilesystemKind, FilesystemSpec, InnerArray, Integrity, IntegrityMode, JournalMode,
     Level, Pool, Profile, ZfsSpec, ZfsSync,

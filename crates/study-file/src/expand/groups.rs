@@ -1,10 +1,10 @@
 //! Parts of a study's machine that are not axes: other groups of disks, buses, and the filesystems on other groups.
 
 use crate::Known;
+use crate::axes::{axes_of, points};
 use crate::expand::build;
 use crate::parse::entry::Entry;
 use crate::parse::value::{Given, Value};
-use crate::point::{axes_of, points};
 use crate::rules::stack::check_stack;
 use crate::schema::key::Table;
 use crate::syntax::diagnostic::Found;

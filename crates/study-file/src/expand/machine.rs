@@ -1,9 +1,9 @@
 //! The machine and the stack at a point of the matrix.
 
 use super::build::{array, filesystem, mount_options};
+use crate::axes::Point;
 use crate::expand::groups::Fixed;
 use crate::parse::value::Value;
-use crate::point::Point;
 use crate::{INFINITE, Known};
 use study::stack::{DATA, MachineKind, MachineSpec, ProcessorSpec, StackSpec};
 

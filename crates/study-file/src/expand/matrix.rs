@@ -1,8 +1,8 @@
 //! Combines stacks and workloads to cells; excludes impossible combinations and reports them.
 
+use crate::axes::{Axis, Point, points, size, text_bytes};
 use crate::expand::groups::Fixed;
 use crate::expand::machine::{machine, stack};
-use crate::point::{Axis, Point, points, size, text_bytes};
 use crate::rules::impossible::{Impossible, impossible};
 use crate::rules::integrity::mode_of_nothing;
 use crate::rules::stack::{check_stack, cores_of_nothing, has_no_cores, is_repeated};

@@ -1,8 +1,8 @@
 //! Options of each filesystem, and where they are possible.
 
-use crate::rules::array;
 use crate::rules::consistency::group_is_there;
 use crate::rules::impossible::{Impossible, PAGE_BYTES, impossible};
+use crate::rules::md_geometry;
 use crate::syntax::diagnostic;
 use crate::syntax::unit::{describe_size, format_size};
 use filesystems::BlockSizes;
@@ -186,7 +186,7 @@ fn align(stack: &StackSpec) -> Option<Impossible> {
         let reason = format!("{} does not align to stripes: {others} do", filesystem.kind.name);
         return impossible(ABOUT, reason, "leave `align` out");
     }
-    if array::is_striped(&stack.array) {
+    if md_geometry::is_striped(&stack.array) {
         return None;
     }
     let reason = format!("{} has no stripes to align to", stack.array.level.facts().name);

@@ -1,8 +1,8 @@
 //! Rules of dm-integrity below md.
 
-use crate::point::Point;
-use crate::rules::array::headroom;
+use crate::axes::Point;
 use crate::rules::impossible::{Impossible, impossible};
+use crate::rules::md_geometry::headroom;
 use crate::syntax::unit::{describe_size, format_size};
 use study::stack::{ArraySpec, Level, MachineKind, MachineSpec};
 

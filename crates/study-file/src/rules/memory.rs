@@ -1,9 +1,9 @@
 //! What a stack and its workload keep in a guest's memory for certain. A guest with less runs out of memory and fails.
 
-use crate::rules::array::active_disks;
 use crate::rules::consistency::is_md_with_parity;
 use crate::rules::impossible::{Impossible, impossible};
 use crate::rules::integrity;
+use crate::rules::md_geometry::active_disks;
 use crate::syntax::unit::{describe_size, format_size};
 use study::stack::{ArraySpec, MachineKind, MachineSpec, StackSpec};
 use study::workload::Work;

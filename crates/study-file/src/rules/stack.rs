@@ -1,25 +1,25 @@
 //! Rules for stacks: filesystems on their arrays.
 
-use crate::point::Point;
-use crate::rules::array;
-use crate::rules::array::{active_disks, capacity};
+use crate::axes::Point;
 use crate::rules::consistency;
 use crate::rules::filesystem;
 use crate::rules::impossible::{Impossible, impossible};
 use crate::rules::integrity;
 use crate::rules::lvm;
 use crate::rules::many_devices;
-use crate::rules::md;
+use crate::rules::md_geometry;
+use crate::rules::md_geometry::{active_disks, capacity};
+use crate::rules::md_tunables;
 use crate::rules::memory;
 use crate::syntax::unit::describe_size;
 use study::stack::{Align, DATA, MachineKind, MachineSpec, StackSpec};
 
 /// All reasons why the stack is impossible.
 pub(crate) fn check_stack(machine: &MachineSpec, stack: &StackSpec, disk_bytes: Option<u64>) -> Vec<Impossible> {
-    let mut all = array::check(&stack.array, machine, disk_bytes);
+    let mut all = md_geometry::check(&stack.array, machine, disk_bytes);
     all.extend(lvm::check(&stack.array));
     all.extend(consistency::check(&stack.array, machine));
-    all.extend(md::check(&stack.array, machine, disk_bytes));
+    all.extend(md_tunables::check(&stack.array, machine, disk_bytes));
     all.extend(integrity::check(&stack.array, machine, disk_bytes));
     all.extend(many_devices::check(machine, stack));
     all.extend(filesystem::check(machine, stack));
@@ -77,7 +77,7 @@ fn room(machine: &MachineSpec, stack: &StackSpec, disk_bytes: Option<u64>) -> Op
 }
 
 fn is_aligned(stack: &StackSpec) -> bool {
-    array::is_striped(&stack.array) && stack.filesystem.align != Align::Off
+    md_geometry::is_striped(&stack.array) && stack.filesystem.align != Align::Off
 }
 
 /// Capacity of the array in bytes; `None` also if it cannot be built.

@@ -3,8 +3,8 @@
 use super::Form;
 use super::rules::Rules;
 use crate::Known;
+use crate::axes::{Axis, Point};
 use crate::parse::entry::Entry;
-use crate::point::{Axis, Point};
 use crate::rules::impossible::{Impossible, impossible};
 use crate::schema::key::MIB;
 use crate::syntax::diagnostic::Found;

@@ -2,8 +2,8 @@
 
 use super::Form;
 use super::rules::Rules;
+use crate::axes::{Axis, Point, points};
 use crate::parse::entry::Entry;
-use crate::point::{Axis, Point, points};
 use crate::rules::impossible::{Impossible, impossible};
 use crate::schema::fio_options::FIO_OPTIONS;
 use crate::schema::key::Key;

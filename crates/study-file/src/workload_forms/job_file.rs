@@ -2,8 +2,8 @@
 //! effect.
 
 mod option;
-mod place;
 mod section;
+mod section_files;
 mod source;
 #[cfg(test)]
 mod tests;
@@ -11,7 +11,7 @@ mod tests;
 pub(crate) use source::JobFile;
 
 use option::{Taken, name_of, option};
-use place::Places;
+use section_files::FilesBySection;
 use std::collections::{BTreeMap, BTreeSet};
 use study::workload::{FioFileSpec, FioSection};
 
@@ -130,11 +130,11 @@ pub(crate) fn parse(file: &JobFile, given: Given<'_>) -> Result<FioFileSpec, Vec
             "write a job's name in brackets, then its options",
         ));
     }
-    let (places, refused) = Places::of(&parser.sections, given.size_bytes, &file.path);
+    let (all_files, refused) = FilesBySection::of(&parser.sections, given.size_bytes, &file.path);
     parser.refused.extend(refused);
     let mut sections: Vec<FioSection> = Vec::new();
-    for (raw, place) in parser.sections.iter().zip(&places.of_sections) {
-        match section::section(raw, place, &file.path) {
+    for (raw, files) in parser.sections.iter().zip(&all_files.of_sections) {
+        match section::section(raw, files, &file.path) {
             Ok(section) => sections.push(section),
             Err(refused) => parser.refused.extend(refused),
         }
@@ -143,7 +143,7 @@ pub(crate) fn parse(file: &JobFile, given: Given<'_>) -> Result<FioFileSpec, Vec
         return Err(parser.refused);
     }
     let mut notes = parser.notes;
-    notes.extend(places.notes);
+    notes.extend(all_files.notes);
     notes.extend(
         parser
             .ignored

@@ -3,9 +3,9 @@
 use super::Form;
 use super::rules::Rules;
 use crate::Known;
+use crate::axes::{Axis, Point};
 use crate::parse::entry::Entry;
 use crate::parse::value::Value;
-use crate::point::{Axis, Point};
 use crate::rules::impossible::{Impossible, impossible};
 use crate::syntax::diagnostic::Found;
 use study::stack::{MachineSpec, StackSpec};

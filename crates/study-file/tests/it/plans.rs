@@ -442,7 +442,7 @@ fn an_a_a_control_is_the_first_stack_again() {
                  [[claim]]\nthat = \"type=ext4 > type=xfs\"\nsays = \"ext4 is ahead\"\n";
     let without = read(study, "study.toml", &Known::default()).expect("a study");
     let mut plan = without.clone();
-    assert_eq!(study::control::add(&mut plan, 3).as_deref(), Some("ext4 #2"));
+    assert_eq!(study::aa_control::add(&mut plan, 3).as_deref(), Some("ext4 #2"));
     plan.identify();
     let keys: Vec<&str> = plan.cells.iter().map(|cell| cell.key.as_str()).collect();
     assert_eq!(keys, ["ext4 | w", "ext4 #2 | w", "xfs | w"]);
@@ -462,10 +462,10 @@ fn an_a_a_control_is_the_first_stack_again() {
     assert_eq!(pairs(0), 2, "xfs against both, and neither against the other");
     assert_eq!(pairs(1), 1);
     // One control is enough, and one trial shows nothing.
-    assert_eq!(study::control::add(&mut plan, 3), None);
+    assert_eq!(study::aa_control::add(&mut plan, 3), None);
     let mut short = without.clone();
     short.precision.max_trials = 2;
-    assert_eq!(study::control::add(&mut short, 3), None);
+    assert_eq!(study::aa_control::add(&mut short, 3), None);
     assert_eq!(short.cells, without.cells);
 }
 

@@ -1,16 +1,16 @@
 //! A section with its values.
 
-use super::place::Place;
+use super::section_files::SectionFiles;
 use super::{Raw, Refusal};
 use crate::syntax::diagnostic::enumerate;
 use study::workload::{FioSection, IoPattern, fio_bytes, fio_nanoseconds};
 
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// Options that are written anew from the section's place.
+/// Options that are written anew from the section's files.
 const OF_PLACE: [&str; 6] = ["filename", "directory", "filesize", "size", "offset", "nrfiles"];
 
-pub(super) fn section(raw: &Raw<'_>, place: &Place, path: &str) -> Result<FioSection, Vec<Refusal>> {
+pub(super) fn section(raw: &Raw<'_>, files: &SectionFiles, path: &str) -> Result<FioSection, Vec<Refusal>> {
     let rw = raw.text("rw").unwrap_or("read").to_lowercase();
     let word = rw.split(':').next().unwrap_or_default();
     let Some(pattern) = IoPattern::from_name(word) else {
@@ -26,17 +26,17 @@ pub(super) fn section(raw: &Raw<'_>, place: &Place, path: &str) -> Result<FioSec
     let flag = |wanted: &str| raw.text(wanted).is_some_and(|value| value != "0");
     Ok(FioSection {
         name: raw.name.clone(),
-        options: options(raw, place),
+        options: options(raw, files),
         pattern,
         block_bytes: block_bytes.unwrap_or(4 << 10),
-        size_bytes: place.size_bytes,
-        jobs: place.jobs,
-        files: place.files,
+        size_bytes: files.size_bytes,
+        jobs: files.jobs,
+        files: files.files,
         runtime_ns: raw.text("runtime").and_then(|time| fio_nanoseconds(time, SECOND_NS)),
         direct: flag("direct") || raw.text("buffered") == Some("0"),
         end_fsync: flag("end_fsync"),
-        shared: place.shared.clone(),
-        file_bytes: (place.file_bytes != place.size_bytes).then_some(place.file_bytes),
+        shared: files.shared.clone(),
+        file_bytes: (files.file_bytes != files.size_bytes).then_some(files.file_bytes),
     })
 }
 
@@ -47,11 +47,11 @@ fn first_size(text: &str) -> Option<u64> {
 }
 
 /// Its options for fio. Sizes are in bytes, because fio's per cent are of what it finds.
-fn options(raw: &Raw<'_>, place: &Place) -> Vec<(String, String)> {
+fn options(raw: &Raw<'_>, files: &SectionFiles) -> Vec<(String, String)> {
     let unchanged = |name: &str| match name {
-        "size" => raw.text("size").and_then(fio_bytes) == Some(place.size_bytes),
+        "size" => raw.text("size").and_then(fio_bytes) == Some(files.size_bytes),
         "offset" => raw.text("offset").and_then(fio_bytes).is_some(),
-        "nrfiles" => place.shared.is_empty(),
+        "nrfiles" => files.shared.is_empty(),
         _ => !OF_PLACE.contains(&name),
     };
     let mut options: Vec<(String, String)> = raw
@@ -62,10 +62,10 @@ fn options(raw: &Raw<'_>, place: &Place) -> Vec<(String, String)> {
         .collect();
     let has = |options: &[(String, String)], wanted: &str| options.iter().any(|(name, _)| name == wanted);
     if !has(&options, "size") {
-        options.push(("size".to_owned(), place.size_bytes.to_string()));
+        options.push(("size".to_owned(), files.size_bytes.to_string()));
     }
-    if place.offset_bytes > 0 && !has(&options, "offset") {
-        options.push(("offset".to_owned(), place.offset_bytes.to_string()));
+    if files.offset_bytes > 0 && !has(&options, "offset") {
+        options.push(("offset".to_owned(), files.offset_bytes.to_string()));
     }
     options
 }

@@ -4,7 +4,7 @@
 //! All tests use ranks within a cell and combine the cells, so noise may have any distribution and any scale in
 //! each cell. A trial counts once, with the mean of its tests' residuals: the logarithms of the main metrics minus
 //! the cell's median, oriented so that larger is better. If a cell's trials are exchangeable, which they are if
-//! nothing depends on time, the probability of an alarm is at most [`LEVEL`]; `tests/place.rs` shows it by
+//! nothing depends on time, the probability of an alarm is at most [`LEVEL`]; `tests/it/time_effects.rs` shows it by
 //! simulation.
 //!
 //! - **Drift**: Mann and Kendall's test of a trend, with the sum over cells of Kendall's S (Hirsch, Slack and

@@ -1,4 +1,4 @@
-//! Whether compared stacks are comparable: a difference in the disks' write cache, barriers, the journal mode or
+//! Confounders, which make compared stacks not comparable: a difference in the disks' write cache, barriers, the journal mode or
 //! the state of the caches decides a result, so that a comparison may measure something else than intended.
 //!
 //! A claim, the ranking of a workload and a table relative to a row are *comparisons* of cells. Two compared cells

@@ -1,4 +1,4 @@
-//! Rules of md: levels, disks, chunks, layouts, sizes.
+//! Rules of md's geometry: levels, disks, chunks, layouts, sizes.
 
 use crate::rules::impossible::{Impossible, impossible};
 use crate::syntax::unit::{describe_size, format_size};

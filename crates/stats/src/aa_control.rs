@@ -5,7 +5,7 @@
 //! test like any two cells; Holm's procedure keeps the error at 5 % over all of them.
 
 use crate::compare::{Effect, InBlock, PooledVariance, holm};
-use crate::error_rate::{ALPHA, alpha_of_differences};
+use crate::group_sequential::{ALPHA, alpha_of_differences};
 use crate::interval::Interval;
 use crate::judge::{distinct, headline};
 use std::collections::HashMap;

@@ -1,4 +1,5 @@
-//! The error probability of intervals and differences, and the looks of a study that share it: see [`crate::decide`].
+//! A group-sequential design: the error probability of intervals and differences, and the looks of a study that share
+//! it. See [`crate::decide`].
 
 use study::plan::Precision;
 

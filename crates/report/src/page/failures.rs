@@ -6,7 +6,7 @@ use serde::Serialize;
 use study::TrialKey;
 
 #[derive(Serialize)]
-pub(super) struct Trouble {
+pub(super) struct Failures {
     /// Summary of what went well.
     summary: String,
     failed: Vec<FailedTrial>,
@@ -44,7 +44,7 @@ struct Program {
     duration: String,
 }
 
-pub(super) fn trouble(input: &Input) -> Trouble {
+pub(super) fn failures(input: &Input) -> Failures {
     let keys = input.cell_keys();
     let key = |trial: TrialKey| keys.get(&trial.cell).copied().unwrap_or_default();
     let failed: Vec<FailedTrial> = input
@@ -69,7 +69,7 @@ pub(super) fn trouble(input: &Input) -> Trouble {
         .filter(|trial| trial.state == TrialState::Unfinished)
         .map(|trial| format!("{}, trial {}", key(trial.key), trial.key.index + 1))
         .collect();
-    Trouble {
+    Failures {
         summary: summary(input, failed.len(), guards_failed),
         failed,
         unfinished,

@@ -1,9 +1,9 @@
-//! Rules of md's settings: stripe cache and threads of parity levels, chunk of the bitmap, write-mostly members, speed of
+//! Rules of md's tunables: stripe cache and threads of parity levels, chunk of the bitmap, write-mostly members, speed of
 //! resync.
 
-use crate::rules::array::{active_disks, capacity, has_redundancy, headroom};
 use crate::rules::consistency::is_md_with_parity;
 use crate::rules::impossible::{Impossible, impossible};
+use crate::rules::md_geometry::{active_disks, capacity, has_redundancy, headroom};
 use crate::syntax::unit::{describe_size, format_size};
 use study::stack::{ArraySpec, Bitmap, Level, MachineSpec, Members};
 

@@ -8,7 +8,7 @@ use study::workload::fio_bytes;
 
 /// Where a section reads and writes.
 #[derive(Debug, Default)]
-pub(super) struct Place {
+pub(super) struct SectionFiles {
     /// Numbers of the files that its jobs share; empty if each job has its own.
     pub shared: Vec<u32>,
     pub jobs: u32,
@@ -22,8 +22,8 @@ pub(super) struct Place {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Places {
-    pub of_sections: Vec<Place>,
+pub(super) struct FilesBySection {
+    pub of_sections: Vec<SectionFiles>,
     pub notes: Vec<String>,
 }
 
@@ -81,11 +81,11 @@ impl Wanted {
     }
 }
 
-impl Places {
+impl FilesBySection {
     pub fn of(sections: &[Raw<'_>], size_of_study: Option<u64>, path: &str) -> (Self, Vec<Refusal>) {
         let mut refused = Vec::new();
         let mut all: Vec<Wanted> = sections.iter().map(|raw| wanted(raw, &mut refused)).collect();
-        let mut places = Self::default();
+        let mut all_files = Self::default();
         let mut numbers: BTreeMap<String, u32> = BTreeMap::new();
         for wanted in &mut all {
             for name in &wanted.names {
@@ -93,7 +93,7 @@ impl Places {
                 wanted.shared.push(*numbers.entry(name.clone()).or_insert(next));
             }
         }
-        places.notes = notes(sections, &all);
+        all_files.notes = notes(sections, &all);
         let mut uses_study = false;
         for (raw, wanted) in sections.iter().zip(&all) {
             let others = all.iter().filter(|other| shares(other, wanted));
@@ -107,14 +107,14 @@ impl Places {
                 if !wanted.is_broken {
                     refused.push(no_size(raw, path));
                 }
-                places.of_sections.push(Place::default());
+                all_files.of_sections.push(SectionFiles::default());
                 continue;
             };
-            match place(raw, wanted, file_bytes) {
-                Ok(place) => places.of_sections.push(place),
+            match files_of(raw, wanted, file_bytes) {
+                Ok(files) => all_files.of_sections.push(files),
                 Err(refusal) => {
                     refused.push(refusal);
-                    places.of_sections.push(Place::default());
+                    all_files.of_sections.push(SectionFiles::default());
                 }
             }
         }
@@ -125,7 +125,7 @@ impl Places {
                 "leave `size` out",
             ));
         }
-        (places, refused)
+        (all_files, refused)
     }
 }
 
@@ -144,8 +144,8 @@ fn no_size(raw: &Raw<'_>, path: &str) -> Refusal {
     )
 }
 
-/// The place of a section whose files have this size.
-fn place(raw: &Raw<'_>, wanted: &Wanted, file_bytes: u64) -> Result<Place, Refusal> {
+/// The files of a section, which have this size.
+fn files_of(raw: &Raw<'_>, wanted: &Wanted, file_bytes: u64) -> Result<SectionFiles, Refusal> {
     let each = file_bytes / u64::from(wanted.files);
     let offset = wanted.offset.of(each);
     let begin = offset.saturating_add(wanted.increments());
@@ -167,7 +167,7 @@ fn place(raw: &Raw<'_>, wanted: &Wanted, file_bytes: u64) -> Result<Place, Refus
             "write a smaller `offset` or `offset_increment`, or a larger `size`",
         ));
     }
-    Ok(Place {
+    Ok(SectionFiles {
         shared: wanted.shared.clone(),
         jobs: wanted.jobs,
         files: wanted.files,
