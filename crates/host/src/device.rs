@@ -1,6 +1,6 @@
 //! Block devices of this machine, as the kernel reports them. Only reads.
 
-pub(crate) mod content;
+pub(crate) mod blank_check;
 pub(crate) mod device_number;
 pub(crate) mod disk;
 pub(crate) mod identity;

@@ -55,7 +55,7 @@ pub fn dispatch(arguments: Arguments) -> Result<ExitCode, ExpectedError> {
         Command::PowerCut(arguments) => power_cut::power_cut(&arguments),
         Command::Soak(arguments) => soak::soak(&arguments),
         Command::Clean => clean::clean(),
-        Command::HostJob { ledger } => Ok(host::job::main(ledger)),
+        Command::HostJob { ledger } => Ok(host::child_process::main(ledger)),
         Command::PackageFiles { folder, kernel } => package_files::package_files(&folder, kernel),
         Command::Bench(arguments) => bench::bench(&arguments),
     }

@@ -1,7 +1,7 @@
 //! Filesystems: mkfs is called without slow steps, without questions, and without deferred initialisation.
 
+pub(crate) mod lazy_init;
 pub(crate) mod mounting;
-pub(crate) mod start_up;
 
 use crate::machine::context::Teardown;
 use crate::machine::error::Cause;

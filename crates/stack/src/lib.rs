@@ -30,7 +30,7 @@ pub use machine::disks::Disks;
 pub use machine::error::Cause;
 pub use machine::executor::{Command, Executor, FailAt, Listed, Moment, Mount, Mounted, System};
 pub use machine::ledger::{Ledger, LedgerEntry, MemoryLedger};
-pub use machine::memory::{cached_bytes, dirty_bytes};
+pub use machine::page_cache::{cached_bytes, dirty_bytes};
 pub use machine::undo::Undo;
 pub use recover::{Recovered, Restart, put_away, recover, tools_of_recovery};
 pub use setup::dry_run::{DryRun, dry_run};

@@ -9,7 +9,7 @@ use crate::filesystem::mounting::Mounting;
 use crate::machine::context::Context;
 use crate::machine::disks::Disks;
 use crate::machine::error::Cause;
-use crate::machine::memory;
+use crate::machine::page_cache;
 use crate::machine::sysfs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -210,7 +210,7 @@ impl Recovered {
 
     /// Unmounts it; nothing of it stays cached.
     pub fn unmount(&self, context: &mut Context<'_>) -> Result<(), Cause> {
-        memory::write_back(Some(&self.folder))?;
+        page_cache::write_back(Some(&self.folder))?;
         context.access.executor.unmount(&self.folder)?;
         if let Some(pool) = &self.mounting.pool {
             pool.put_down(context)?;

@@ -8,6 +8,7 @@ mod bcachefs;
 mod btrfs;
 mod calls;
 mod corruption;
+mod direct_io;
 mod events;
 mod integrity_layout;
 mod known_file;
@@ -17,7 +18,6 @@ mod managers;
 mod md;
 mod member_sectors;
 mod observer;
-mod raw;
 mod redundancy;
 mod zfs;
 

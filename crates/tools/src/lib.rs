@@ -17,14 +17,16 @@ mod error;
 mod find;
 mod host_program;
 mod invocation;
+mod run;
 mod supervise;
 mod version;
 
 pub use catalog::Tool;
 pub use error::{MissingTool, MissingTools, ToolError};
-pub use find::{CARRIED, CARRIED_MOUNT, GUEST_ENVIRONMENT, SEARCH_PATH, Tools};
+pub use find::{CARRIED, CARRIED_MOUNT, SEARCH_PATH, Tools};
 pub use host_program::{has_host_program, host_program, search_path};
 pub use invocation::{Invocation, shell_word};
+pub use run::GUEST_ENVIRONMENT;
 pub use supervise::die_with;
 pub use version::Version;
 

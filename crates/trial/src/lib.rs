@@ -3,14 +3,14 @@
 //! Everything is reported as events, in order; nothing is stored here. This crate does not know whether the machine is
 //! real: [`TrialSetting`] describes the differences.
 
-mod host;
 pub mod power_cut;
 mod process;
+mod stack_environment;
 
-use host::StackHost;
 pub use process::{Limits, OUTPUT_BYTES_MAX, ProcessEnd};
 pub use stack::{Command, DryRun, DryRunOn};
 pub use stack::{DiskCheck, DiskKind, Disks, Ledger, MemoryLedger, NoDiskCheck, Stack, Teardown};
+use stack_environment::StackHost;
 pub use tools::CARRIED;
 pub use workload::{BareJob, Target, WorkloadError};
 

@@ -11,9 +11,9 @@ pub(crate) mod csv;
 pub(crate) mod table;
 
 use crate::cpu::CpuTime;
+use crate::environment::Host;
 use crate::error::excerpt;
-use crate::host::Host;
-use crate::report::Reporter;
+use crate::reporter::Reporter;
 use crate::{Engine, Target, WorkloadError};
 use csv::{Column, Line};
 use rustix::fs::{Mode, mkdir};

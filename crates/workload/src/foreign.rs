@@ -3,16 +3,16 @@
 
 mod bonnie;
 mod fio;
+mod fio_job_group;
 mod fio_json;
 mod fio_terse;
-mod fio_test;
 mod fio_text;
 mod iozone;
-mod plain;
+mod strip_log_prefixes;
 #[cfg(test)]
 mod tests;
 
-use crate::host::{DeviceCounters, Host};
+use crate::environment::{DeviceCounters, Host};
 use crate::{Engine, HostError, Target, WorkloadError};
 use std::collections::{BTreeMap, HashSet};
 use study::event::{Event, ToolCall};
@@ -59,7 +59,7 @@ fn few(notes: Vec<String>) -> Vec<String> {
 
 /// Parses a file of results; fails if the format is unknown.
 pub fn read(text: &str) -> Result<Vec<Foreign>, String> {
-    let text = plain::plain(text.trim_start_matches('\u{feff}'));
+    let text = strip_log_prefixes::plain(text.trim_start_matches('\u{feff}'));
     if text.contains("(groupid=3D") || text.contains("IOPS=3D") {
         return Err(
             "is quoted-printable (`=3D` for `=`), as mails are stored: save the decoded text of the mail"

@@ -24,7 +24,7 @@
 //! a remount; all of them with `verify`.
 
 mod bare_job;
-mod feed;
+mod block_order;
 pub(crate) mod fio;
 mod fio_file;
 mod fio_log;
@@ -32,24 +32,24 @@ mod fio_report;
 mod guards;
 mod holes;
 mod native;
-mod order;
-mod place;
-mod plain;
+mod pacing;
+mod psync;
 mod report;
-mod ring;
 mod tally;
+mod targets;
+mod uring_engine;
 mod verify;
 
 pub use bare_job::BareJob;
-pub(crate) use order::Permutation;
+pub(crate) use block_order::Permutation;
 
 use crate::contents::Contents;
 use crate::cpu::CpuTime;
-use crate::host::Host;
-use crate::report::Reporter;
+use crate::environment::Host;
+use crate::reporter::Reporter;
 use crate::{Engine, Target, WorkloadError};
+use block_order::Cursor;
 use native::{Method, Shared};
-use order::Cursor;
 use report::WrittenOut;
 use std::time::Instant;
 use study::event::Event;
@@ -72,7 +72,7 @@ fn run(spec: &IoSpec, target: &Target<'_>, seed: u64, host: &mut dyn Host) -> Re
     let contents = Contents::of_buffer(seed, spec.block_bytes, &spec.buffer);
     if let Some(mount_point) = target.mount_point {
         host.step("prepare files");
-        place::prepare(&fio::layout(spec, mount_point), &contents)?;
+        targets::prepare(&fio::layout(spec, mount_point), &contents)?;
     }
     host.quiesce_and_drop_caches()
         .map_err(WorkloadError::host("quiesce and drop caches"))?;
@@ -88,7 +88,7 @@ fn run(spec: &IoSpec, target: &Target<'_>, seed: u64, host: &mut dyn Host) -> Re
     let cpu = CpuTime::now().since(cpu_before);
     let sync_began = Instant::now();
     if spec.pattern.has_writes() {
-        place::sync(target)?;
+        targets::sync(target)?;
     }
     let written = WrittenOut::of(spec, sync_began.elapsed());
     let after = host
@@ -158,7 +158,7 @@ fn run_native(
         key: "io_method".to_owned(),
         value: method.name().to_owned(),
     });
-    let places = place::open_places(spec, target)?;
+    let places = targets::open_places(spec, target)?;
     let phases = host.phases();
     let shared = Shared {
         contents,

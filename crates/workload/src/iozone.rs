@@ -12,9 +12,9 @@ mod native;
 pub(crate) mod output;
 
 use crate::cpu::CpuTime;
+use crate::environment::{DeviceCounters, Host};
 use crate::error::excerpt;
-use crate::host::{DeviceCounters, Host};
-use crate::report::Reporter;
+use crate::reporter::Reporter;
 use crate::{Engine, Target, WorkloadError};
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -1,6 +1,6 @@
 //! Latency of each single operation.
 
-use crate::course::Course;
+use crate::throughput_series::ThroughputSeries;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::Histogram;
@@ -75,7 +75,7 @@ pub(crate) struct Stopwatch {
     started: Instant,
     last: Instant,
     histograms: [Option<LatencyHistogram>; Operation::ALL.len()],
-    course: Course,
+    course: ThroughputSeries,
 }
 
 impl Stopwatch {
@@ -86,7 +86,7 @@ impl Stopwatch {
             started: now,
             last: now,
             histograms: Default::default(),
-            course: Course::new(),
+            course: ThroughputSeries::new(),
         }
     }
 
@@ -108,7 +108,7 @@ impl Stopwatch {
         self.course.add(ended.saturating_duration_since(self.started), bytes);
     }
 
-    pub(crate) const fn course(&self) -> &Course {
+    pub(crate) const fn course(&self) -> &ThroughputSeries {
         &self.course
     }
 

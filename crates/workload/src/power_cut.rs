@@ -7,16 +7,16 @@
 //!
 //! The workload itself does not cut the power: the lab runs it again for each cut.
 
-mod history;
 mod left_out;
 mod observe;
 mod operation;
+mod oracle;
 
-pub use history::{Found, History, Log, Loss, Violation, ViolationKind};
 pub use observe::observe;
 pub use operation::{Operation, Operations, RECORD_BYTES};
+pub use oracle::{Found, History, Log, Loss, Violation, ViolationKind};
 
-use crate::host::Host;
+use crate::environment::Host;
 use crate::random::hash;
 use crate::{Engine, Target, WorkloadError};
 use operation::record;

@@ -18,9 +18,9 @@ mod files;
 
 use crate::contents::Contents;
 use crate::cpu::CpuTime;
-use crate::host::{DeviceCounters, Host};
+use crate::environment::{DeviceCounters, Host};
 use crate::latency::{LatencyHistogram, Stopwatch, histogram};
-use crate::report::{OWN_CLOCK, Reporter};
+use crate::reporter::{OWN_CLOCK, Reporter};
 use crate::thread_stack;
 use crate::tree::collection::Collection;
 use crate::{Engine, Target, WorkloadError};

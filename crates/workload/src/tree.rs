@@ -25,9 +25,9 @@ mod write;
 
 use crate::buffer::AlignedBuffer;
 use crate::contents::Contents;
-use crate::host::{DeviceCounters, Host};
+use crate::environment::{DeviceCounters, Host};
 use crate::latency::{Operation, Stopwatch};
-use crate::report::{OWN_CLOCK, Reporter};
+use crate::reporter::{OWN_CLOCK, Reporter};
 use crate::{Engine, Target, WorkloadError};
 use collection::Collection;
 use rustix::fs::{AtFlags, Mode, OFlags, open, syncfs, unlinkat};

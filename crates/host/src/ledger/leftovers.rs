@@ -1,7 +1,7 @@
 //! Data of finished runs on disks, which belongs to nobody. A disk that still has these contents need not be
 //! released again. Kept until the next reboot.
 
-use crate::device::content::Fingerprint;
+use crate::device::blank_check::Fingerprint;
 use crate::device::disk::Disk;
 use crate::device::identity::Identity;
 use crate::ledger::root_files;

@@ -2,7 +2,7 @@
 
 use crate::device::disk::Disk;
 use crate::device::sysfs;
-use crate::observe::environment::other_disks;
+use crate::observe::provenance::other_disks;
 use rustix::param::clock_ticks_per_second;
 use std::collections::BTreeSet;
 use std::fs;

@@ -5,7 +5,7 @@ use crate::ledger::ledger_file::{ClaimedDisk, DiskLedger, Header, VERSION, boot_
 use crate::ledger::ledger_folder::{LedgerFolder, Leftover};
 use crate::ledger::leftovers;
 use crate::observe::kernel_log::KernelLog;
-use crate::process::job::{HostJob, RollBackLine, TestDisks, TrialJob};
+use crate::process::child_process::{HostJob, RollBackLine, TestDisks, TrialJob};
 use crate::process::watched_process::{EndedProcess, HungProcess, Running};
 use crate::safety::claim::{self, HeldDisk};
 use crate::safety::refusal::JUDGING;

@@ -2,7 +2,7 @@
 //! its number and name to another disk. While the run has nothing on it, a second, exclusive one keeps the kernel from
 //! mounting it, building on it, or opening it exclusively for others.
 
-use crate::device::content::Fingerprint;
+use crate::device::blank_check::Fingerprint;
 use crate::device::device_number::DeviceNumber;
 use crate::device::disk::Disk;
 use crate::device::identity::Identity;

@@ -3,7 +3,7 @@
 //! This is done when the disks are chosen, again when they are claimed, and again by the process that writes,
 //! immediately before it writes.
 
-use crate::device::content::{self, Depth, Fingerprint};
+use crate::device::blank_check::{self, Depth, Fingerprint};
 use crate::device::disk::{self, Disk};
 use crate::device::relations::{Relations, Relative, Role};
 use crate::device::sysfs;
@@ -74,7 +74,7 @@ pub(crate) fn judge(disk: &Disk, circumstances: &Circumstances<'_>) -> Judgement
 fn forget_cached(relations: &Relations) {
     for relative in relations.devices.iter().rev() {
         if let Ok(device) = File::open(disk::node(&relative.sysfs)) {
-            let _ = content::forget_cached(&device);
+            let _ = blank_check::forget_cached(&device);
         }
     }
 }
@@ -171,7 +171,7 @@ fn contents(
         Some(_) => Depth::Quick,
         None => Depth::Full,
     };
-    let survey = content::survey(&device, disk.size_bytes, depth).map_err(|error| error.to_string())?;
+    let survey = blank_check::survey(&device, disk.size_bytes, depth).map_err(|error| error.to_string())?;
     let name = || disk.kernel_name.clone();
     let mut found = Vec::new();
     if let Some(left) = circumstances.left {

@@ -1,6 +1,6 @@
 //! Which of the disks that the user named may be overwritten.
 
-use crate::device::content::Fingerprint;
+use crate::device::blank_check::Fingerprint;
 use crate::device::disk::Disk;
 use crate::device::identity::Identity;
 use crate::ledger::leftovers;

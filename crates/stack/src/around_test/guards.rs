@@ -2,7 +2,7 @@
 //! nearly full, and whether the kernel did background work.
 
 use crate::array::zfs;
-use crate::filesystem::start_up;
+use crate::filesystem::lazy_init;
 use crate::machine::context::{Context, DiskKind, Teardown};
 use crate::machine::counters::DiskStats;
 use crate::machine::device::BlockDevice;
@@ -93,7 +93,7 @@ fn background(
     if let Some(work) = pool_work(stack, context)? {
         return Ok(Some(work));
     }
-    if !spec.filesystem.lazy_init && start_up::is_under_way(context.access.executor)? {
+    if !spec.filesystem.lazy_init && lazy_init::is_under_way(context.access.executor)? {
         return Ok(Some(
             "ext4 was initialising inode tables at the end of the test: write `lazy_init = false`, and on a host have \
                 no other new ext4 mounted"

@@ -5,7 +5,7 @@ use crate::machine::counters::DiskStats;
 use crate::machine::device::BlockDevice;
 use crate::machine::error::Cause;
 use crate::machine::executor::Executor;
-use crate::machine::memory;
+use crate::machine::page_cache;
 use crate::machine::sysfs;
 use crate::setup::stack::Stack;
 use std::path::{Path, PathBuf};
@@ -41,7 +41,7 @@ impl Default for Quiesce {
 pub fn quiesce(stack: &Stack, how: Quiesce, context: &mut Context<'_>) -> Result<Guard, Cause> {
     context.step("quiesce");
     let began = Instant::now();
-    memory::write_back(stack.mount_point.as_deref())?;
+    page_cache::write_back(stack.mount_point.as_deref())?;
     for array in stack.arrays().filter(|_| !how.degraded) {
         array.wait_until_idle(context.access.executor)?;
     }
@@ -61,7 +61,7 @@ pub fn quiesce(stack: &Stack, how: Quiesce, context: &mut Context<'_>) -> Result
     let waited_s = began.elapsed().as_secs_f64();
     let detail = match passed {
         true => {
-            let (quiet_s, dirty_kib) = (how.quiet.as_secs_f64(), memory::dirty_bytes()? / 1024);
+            let (quiet_s, dirty_kib) = (how.quiet.as_secs_f64(), page_cache::dirty_bytes()? / 1024);
             format!("quiet for {quiet_s:.1} s after {waited_s:.1} s, {dirty_kib} KiB dirty in the whole system")
         }
         false => format!("not quiet within {waited_s:.1} s: {unrest}"),
@@ -117,11 +117,11 @@ pub fn drop_caches(stack: &Stack, witnesses: &[PathBuf], context: &mut Context<'
 
 /// Drops the caches; returns what is still cached of the files.
 fn drop_and_look(stack: &Stack, witnesses: &[PathBuf]) -> Result<Vec<String>, Cause> {
-    memory::write_back(stack.mount_point.as_deref())?;
+    page_cache::write_back(stack.mount_point.as_deref())?;
     sysfs::write(Path::new("/proc/sys/vm/drop_caches"), "3")?;
     let mut cached = Vec::new();
     for path in witnesses {
-        let bytes = memory::cached_bytes(path)?;
+        let bytes = page_cache::cached_bytes(path)?;
         if bytes > 0 {
             cached.push(format!("{bytes} bytes of {}", path.display()));
         }

@@ -5,12 +5,12 @@ use super::stack::Stack;
 use super::steps::Setup;
 use super::undo::undo;
 use crate::array::integrity::empty_journals;
-use crate::filesystem::start_up;
+use crate::filesystem::lazy_init;
 use crate::machine::context::{Context, Teardown};
 use crate::machine::disks::Disks;
 use crate::machine::error::Cause;
 use crate::machine::ledger::LedgerEntry;
-use crate::machine::memory;
+use crate::machine::page_cache;
 use study::stack::StackSpec;
 
 /// Sets up a stack on the disks. On failure everything is undone, unless the machine ends with the trial.
@@ -46,7 +46,7 @@ pub fn remount(
         return between(context);
     };
     // Unmounting writes back as well, but does not report errors.
-    memory::write_back(Some(folder))?;
+    page_cache::write_back(Some(folder))?;
     context.access.executor.unmount(folder)?;
     // ZFS's caches belong to the pool, not to the mount.
     if let Some(pool) = &mounting.pool {
@@ -60,7 +60,7 @@ pub fn remount(
     }
     mounting.mount(folder, &mut context.access)?;
     if !mounting.is_lazy {
-        start_up::wait(context)?;
+        lazy_init::wait(context)?;
     }
     outcome
 }

@@ -4,10 +4,10 @@
 //! compared with their original contents, and the data is read back: through md's array, or from a file on btrfs or
 //! ZFS.
 
+use super::direct_io::{SECTOR_BYTES, Spot, differ};
 use super::known_file::{self, Extent, Reading};
 use super::member_sectors::{InArray, Members};
 use super::observer::Observer;
-use super::raw::{SECTOR_BYTES, Spot, differ};
 use super::redundancy::{self, member};
 use crate::array::zfs::partition_of;
 use crate::machine::device::BlockDevice;

@@ -4,7 +4,7 @@
 //! `calculate_device_limits`, `get_data_sector`): superblock, journal, then alternating areas of checksums and
 //! data.
 
-use super::raw::{self, SECTOR_BYTES};
+use super::direct_io::{self, SECTOR_BYTES};
 use crate::machine::error::Cause;
 use std::path::Path;
 
@@ -32,7 +32,7 @@ pub(super) struct Places {
 
 impl Places {
     pub(super) fn of(disk: &Path) -> Result<Self, Cause> {
-        let superblock = raw::read(disk, 0, SECTOR_BYTES)?;
+        let superblock = direct_io::read(disk, 0, SECTOR_BYTES)?;
         let unknown = || {
             let shown = disk.display();
             Cause::State(format!("{shown} has no dm-integrity superblock that raidlab can read"))

@@ -1,9 +1,9 @@
 //! A file for the act `corrupt` on filesystems that keep copies or parity themselves. Only they know where they
 //! store it, so each of its sectors contains its own number: disks are read until the data is found.
 
-use super::raw::{self, SECTOR_BYTES};
+use super::direct_io::{self, SECTOR_BYTES};
 use crate::machine::error::Cause;
-use crate::machine::memory;
+use crate::machine::page_cache;
 use crate::setup::stack::Stack;
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -41,7 +41,7 @@ pub fn write_known_file(stack: &Stack, spec: &StackSpec, disks: u32, acts: &[Act
         file.write_all(&data).map_err(doing())?;
     }
     drop(file);
-    memory::write_back(Some(folder))
+    page_cache::write_back(Some(folder))
 }
 
 pub(super) fn is_needed(spec: &StackSpec, disks: u32, acts: &[Act]) -> bool {
@@ -89,12 +89,12 @@ impl Extent {
 /// Finds the file's data on a disk of `size_bytes`: the first range with at least `wanted_bytes`, otherwise the
 /// largest. `None` if there is none.
 pub(super) fn find(path: &Path, size_bytes: u64, wanted_bytes: u64) -> Result<Option<Extent>, Cause> {
-    let file = raw::open(path, OpenOptions::new().read(true))?;
+    let file = direct_io::open(path, OpenOptions::new().read(true))?;
     let end = size_bytes.min(SEARCHED_BYTES);
     let scan = |at: u64, bytes: u64| -> Result<Option<Extent>, Cause> {
         let bytes = bytes.min(size_bytes.saturating_sub(at)) as usize;
         let doing = format!("read {bytes} bytes of {}", path.display());
-        let piece = raw::read_of(&file, at, bytes).map_err(Cause::system(doing))?;
+        let piece = direct_io::read_of(&file, at, bytes).map_err(Cause::system(doing))?;
         Ok(extent_in(&piece, at))
     };
     let mut largest: Option<Extent> = None;
@@ -196,7 +196,7 @@ pub(super) fn read(path: &Path, numbers: &[Option<u64>], times: usize) -> Result
 }
 
 fn read_once(path: &Path, numbers: &[Option<u64>]) -> Result<Vec<Reading>, Cause> {
-    let file = raw::open(path, OpenOptions::new().read(true))?;
+    let file = direct_io::open(path, OpenOptions::new().read(true))?;
     let mut readings = Vec::with_capacity(numbers.len());
     while let Some(first) = numbers.get(readings.len()) {
         let rest = &numbers[readings.len()..];
@@ -218,7 +218,8 @@ fn read_run(file: &File, first: u64, count: usize) -> Vec<Reading> {
     let last = first + count as u64;
     let (begin, end) = (first / request * request, last.next_multiple_of(request));
     let read = |begin: u64, sectors: usize| {
-        raw::read_of(file, begin * SECTOR_BYTES as u64, sectors * SECTOR_BYTES).map(|data| judged(begin, &data))
+        direct_io::read_of(file, begin * SECTOR_BYTES as u64, sectors * SECTOR_BYTES)
+            .map(|data| judged(begin, &data))
     };
     let requests = (begin..end).step_by(REQUEST_SECTORS);
     let readings = requests.flat_map(|begin| {

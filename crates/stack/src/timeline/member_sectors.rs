@@ -1,10 +1,10 @@
 //! Sectors of a member of an md array: where they are on the disk, and how they are read.
 
+use super::direct_io::{self, SECTOR_BYTES, Spot, differ};
 use super::integrity_layout::Places;
 use super::known_file::Reading;
 use super::layout::{Layout, Piece};
 use super::observer::Observer;
-use super::raw::{self, SECTOR_BYTES, Spot, differ};
 use super::redundancy::{self, member};
 use crate::array::integrity::Checksummed;
 use crate::array::md::Array;
@@ -108,7 +108,7 @@ impl InArray {
             device: self.disk.path.clone(),
             pieces: Places::of(&self.disk.path)?.at(at, self.bytes),
         };
-        let good = raw::read(&checksummed.device.path, at, self.bytes)?;
+        let good = direct_io::read(&checksummed.device.path, at, self.bytes)?;
         match spot.read()? == good {
             true => Ok((spot, good)),
             false => Err(self.not_there()),
@@ -181,7 +181,7 @@ impl InArray {
                 match checksummed {
                     _ if !has_it => Ok(vec![Reading::Right; good.len() / SECTOR_BYTES]),
                     Some(checksummed) => Ok(read_of(&checksummed.device.path, data + offset, good, SECTOR_BYTES)),
-                    None => Ok(compared(&raw::read(&disk.path, data + offset, good.len())?, good)),
+                    None => Ok(compared(&direct_io::read(&disk.path, data + offset, good.len())?, good)),
                 }
             })?;
             for (worst, now) in worst.iter_mut().zip(readings) {
@@ -225,11 +225,11 @@ fn compared(read: &[u8], good: &[u8]) -> Vec<Reading> {
 
 /// Reads a device; after an error each block separately.
 fn read_of(path: &Path, at: u64, good: &[u8], block_bytes: usize) -> Vec<Reading> {
-    if let Ok(read) = raw::read(path, at, good.len()) {
+    if let Ok(read) = direct_io::read(path, at, good.len()) {
         return compared(&read, good);
     }
     let blocks = (at..).step_by(block_bytes).zip(good.chunks(block_bytes));
-    let in_blocks = blocks.flat_map(|(at, good)| match raw::read(path, at, good.len()) {
+    let in_blocks = blocks.flat_map(|(at, good)| match direct_io::read(path, at, good.len()) {
         Ok(read) => compared(&read, good),
         Err(_) => vec![Reading::Error; good.len() / SECTOR_BYTES],
     });

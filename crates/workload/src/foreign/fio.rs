@@ -3,7 +3,7 @@
 //! Figures are added only where their requests ran at the same time: jobs of one name in one group, and the reads and
 //! writes of one mix. Everything that is left out is named.
 
-use super::fio_test::Test;
+use super::fio_job_group::Test;
 use super::{Foreign, Kept};
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
 //! One job of raidlab's own engine without its environment: for benchmarks of the engine, not of a stack.
 
 use super::native::{self, Method, Shared};
-use super::place::{self, Place};
+use super::targets::{self, Place};
 use crate::contents::Contents;
 use crate::{Target, WorkloadError};
 use study::workload::IoSpec;
@@ -18,7 +18,7 @@ impl<'a> BareJob<'a> {
     /// Opens the job's file or device and generates the bytes that it writes.
     pub fn prepare(spec: &'a IoSpec, target: &Target<'_>, seed: u64) -> Result<Self, WorkloadError> {
         super::check(spec, target)?;
-        let places = place::open_places(spec, target)?;
+        let places = targets::open_places(spec, target)?;
         let contents = Contents::of_buffer(seed, spec.block_bytes, &spec.buffer);
         Ok(Self {
             spec,

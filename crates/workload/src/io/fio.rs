@@ -8,12 +8,12 @@
 //! At a queue depth above 1 fio uses io_uring, or POSIX AIO if that is not available: its default, psync, would
 //! ignore the depth.
 
-use crate::host::Host;
+use crate::environment::Host;
 use crate::io::fio_log::BandwidthLog;
 use crate::io::fio_report::{self, FioReport};
-use crate::io::place::{self, Layout};
-use crate::io::ring;
 use crate::io::tally::{Outcome, Tally};
+use crate::io::targets::{self, Layout};
+use crate::io::uring_engine;
 use crate::{Target, WorkloadError};
 use std::path::Path;
 use std::time::Duration;
@@ -67,11 +67,11 @@ pub(super) fn run(
         .mount_point
         .is_none_or(|mount_point| layout(spec, mount_point).files == 1)
     {
-        drop(place::open_places(spec, target)?);
+        drop(targets::open_places(spec, target)?);
     }
     let io_engine = match spec.queue_depth {
         1 => "psync",
-        _ if ring::is_offered() => "io_uring",
+        _ if uring_engine::is_offered() => "io_uring",
         _ => "posixaio",
     };
     let log = BandwidthLog::of(spec)?;

@@ -8,13 +8,13 @@ use super::fio_log::BandwidthLog;
 use super::fio_report::{self, JobReport};
 use super::guards::{self, Judged};
 use super::holes;
-use super::place::{self, Layout};
 use super::report::{self, WrittenOut};
 use super::tally::{Outcome, Tally};
+use super::targets::{self, Layout};
 use crate::contents::Contents;
 use crate::cpu::CpuTime;
-use crate::host::{DeviceCounters, Host};
-use crate::report::{FIO_CLOCK, Reporter};
+use crate::environment::{DeviceCounters, Host};
+use crate::reporter::{FIO_CLOCK, Reporter};
 use crate::{Engine, Target, WorkloadError};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -41,7 +41,7 @@ fn run(spec: &FioFileSpec, target: &Target<'_>, seed: u64, host: &mut dyn Host) 
         .ok_or_else(|| WorkloadError::Spec("a job file needs a filesystem, and this stack has none".to_owned()))?;
     host.step("prepare files");
     for layout in layouts(spec, mount_point) {
-        place::prepare(&layout, &Contents::for_segments(seed, layout.block_bytes))?;
+        targets::prepare(&layout, &Contents::for_segments(seed, layout.block_bytes))?;
     }
     host.quiesce_and_drop_caches()
         .map_err(WorkloadError::host("quiesce and drop caches"))?;
@@ -63,7 +63,7 @@ fn run(spec: &FioFileSpec, target: &Target<'_>, seed: u64, host: &mut dyn Host) 
     let cpu = CpuTime::now().since(cpu_before);
     let jobs = fio_report::parse_own(&call.stdout)?.jobs;
     let sync_began = Instant::now();
-    place::sync(target)?;
+    targets::sync(target)?;
     let sync = sync_began.elapsed();
     let moved = counters(host)? - before;
     let mut outcomes = Vec::new();

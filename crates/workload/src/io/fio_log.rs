@@ -1,7 +1,7 @@
 //! Throughput over time of an fio job, from fio's bandwidth log.
 
 use crate::WorkloadError;
-use crate::course::Course;
+use crate::throughput_series::ThroughputSeries;
 use std::fs;
 use std::time::Duration;
 use study::workload::IoSpec;
@@ -65,9 +65,9 @@ impl BandwidthLog {
     }
 
     /// The sum over all jobs, starting after the ramp.
-    pub(super) fn read(&self) -> Result<Course, WorkloadError> {
+    pub(super) fn read(&self) -> Result<ThroughputSeries, WorkloadError> {
         let folder = self.folder.path();
-        let mut course = Course::new();
+        let mut course = ThroughputSeries::new();
         let entries = fs::read_dir(folder).map_err(WorkloadError::at("read", folder))?;
         for entry in entries {
             let path = entry.map_err(WorkloadError::at("read", folder))?.path();
@@ -90,7 +90,7 @@ fn is_slow(spec: &IoSpec, runtime_ns: u64) -> bool {
 
 /// Adds the log of a job: `ms, KiB/s, direction, bytes of the request, …`. A line of an average ends the interval that began
 /// with the previous line of the same direction. The error is the invalid line.
-fn add<'a>(course: &mut Course, log: &'a str, lines: Lines) -> Result<(), &'a str> {
+fn add<'a>(course: &mut ThroughputSeries, log: &'a str, lines: Lines) -> Result<(), &'a str> {
     // Reads, writes, trims.
     let mut begins_ms = [0_u64; 3];
     for line in log.lines() {
@@ -113,6 +113,7 @@ fn add<'a>(course: &mut Course, log: &'a str, lines: Lines) -> Result<(), &'a st
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::steady_state;
 
     /// Reads and writes of 1000 KiB/s each, and of 2000 after 448 ms.
     #[test]
@@ -123,10 +124,10 @@ mod tests {
                 .map(|index| format!("{}, {}, {direction}, 0, 0\n", index * 32, rate(index)))
                 .collect()
         };
-        let mut course = Course::new();
+        let mut course = ThroughputSeries::new();
         add(&mut course, &lines(0), Lines::Intervals(32)).expect("a log of reads");
         add(&mut course, &lines(1), Lines::Intervals(32)).expect("a log of writes");
-        let (passed, detail) = course.verdict(Duration::from_secs(2)).expect("31 intervals");
+        let (passed, detail) = steady_state::verdict(&course, Duration::from_secs(2)).expect("31 intervals");
         assert!(!passed, "{detail}");
         assert!(
             detail.contains("MiB/s every 64 ms: 2.0 2.0 2.0 2.0 2.0 2.0 2.0 3.9 3.9"),
@@ -142,7 +143,7 @@ mod tests {
     fn what_is_no_log_is_shown() {
         for line in ["", "100", "100, x, 0", "100, 5, 7, 0, 0", "-1, 5, 0, 0, 0"] {
             let log = format!("50, 5, 0, 4096, 0\n{line}\n60, 5, 0, 0, 0\n");
-            assert_eq!(add(&mut Course::new(), &log, Lines::Intervals(10)), Err(line));
+            assert_eq!(add(&mut ThroughputSeries::new(), &log, Lines::Intervals(10)), Err(line));
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Parses the report (`json+`) of an fio that raidlab started. Reports from elsewhere: `foreign`.
 
-use crate::course::Course;
 use crate::error::excerpt;
 use crate::io::tally::{Ramp, Stream, Tally};
+use crate::throughput_series::ThroughputSeries;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -110,7 +110,7 @@ fn job_report(job: Job) -> Result<JobReport, String> {
             writes: stream(job.write.io_bytes, &job.write.lat_ns)?,
             ramp: Ramp::default(),
             by_phase: Vec::new(),
-            course: Course::new(),
+            course: ThroughputSeries::new(),
             fsyncs: stream(0, &job.sync.lat_ns)?,
         },
         read_time: Duration::from_millis(job.read.runtime),

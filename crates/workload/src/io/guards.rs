@@ -2,8 +2,9 @@
 //! the disks, and whether writes reached them.
 
 use super::tally::Outcome;
-use crate::host::{DeviceCounters, Host, WriteUnit};
-use crate::report::{Asked, FIO_CLOCK, Reporter};
+use crate::environment::{DeviceCounters, Host, WriteUnit};
+use crate::reporter::{Asked, FIO_CLOCK, Reporter};
+use crate::steady_state;
 use std::time::Duration;
 use study::workload::{BufferFill, IoPattern, IoSpec, SyncMode};
 
@@ -184,7 +185,7 @@ fn steady(spec: &IoSpec, outcome: &Outcome) -> Option<(bool, String)> {
     if !is_on_disk || !had_its_time || !outcome.phases.is_empty() {
         return None;
     }
-    outcome.tally.course.verdict(runtime)
+    steady_state::verdict(&outcome.tally.course, runtime)
 }
 
 /// Random writes of a job, including its ramp.

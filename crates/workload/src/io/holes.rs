@@ -1,8 +1,8 @@
 //! Parts of files that were never written: reads of them return zeros without a request to a disk.
 
-use super::place::Layout;
+use super::targets::Layout;
 use crate::WorkloadError;
-use crate::report::Reporter;
+use crate::reporter::Reporter;
 use rustix::fs::{Mode, OFlags, SeekFrom, open, seek};
 use rustix::io::Errno;
 use std::os::fd::OwnedFd;

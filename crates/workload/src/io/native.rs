@@ -3,11 +3,11 @@
 
 use crate::WorkloadError;
 use crate::contents::Contents;
-use crate::io::feed::Feed;
-use crate::io::order::Cursor;
-use crate::io::place::Place;
+use crate::io::block_order::Cursor;
+use crate::io::pacing::Feed;
 use crate::io::tally::{Outcome, Tally};
-use crate::io::{plain, ring};
+use crate::io::targets::Place;
+use crate::io::{psync, uring_engine};
 use crate::thread_stack;
 use std::sync::{Barrier, Mutex};
 use std::time::{Duration, Instant};
@@ -28,7 +28,7 @@ impl Method {
     pub(super) fn choose(spec: &IoSpec) -> Self {
         match spec.queue_depth {
             0 | 1 => Self::Plain,
-            _ if ring::is_offered() => Self::Ring,
+            _ if uring_engine::is_offered() => Self::Ring,
             _ => Self::Threads,
         }
     }
@@ -115,7 +115,7 @@ fn job(
     let started = Instant::now();
     let mut feed = Feed::new(spec, shared.seed, place.job, started);
     let began = started + Duration::from_nanos(spec.ramp_ns);
-    let rules = plain::Rules {
+    let rules = psync::Rules {
         contents: shared.contents,
         block_bytes: spec.block_bytes as usize,
         counted_from: began,
@@ -123,7 +123,7 @@ fn job(
         phases: shared.phases,
     };
     let mut tally = match method {
-        Method::Ring => ring::run(place, &mut feed, rules, spec.queue_depth, started)?,
+        Method::Ring => uring_engine::run(place, &mut feed, rules, spec.queue_depth, started)?,
         Method::Plain | Method::Threads => {
             let lanes = if method == Method::Plain { 1 } else { spec.queue_depth };
             let shared = Mutex::new(feed);
@@ -134,7 +134,7 @@ fn job(
     };
     let mut ended = Instant::now();
     if spec.end_fsync && spec.pattern.has_writes() {
-        plain::fsync(place)?;
+        psync::fsync(place)?;
         let before = ended;
         ended = Instant::now();
         tally.fsyncs.add(0, ended - before);
@@ -151,18 +151,18 @@ fn lanes_of(
     lanes: u32,
     place: &Place,
     feed: &Mutex<Feed>,
-    rules: plain::Rules<'_>,
+    rules: psync::Rules<'_>,
     began: Instant,
 ) -> Result<Tally, WorkloadError> {
     if lanes == 1 {
-        return plain::run(place, feed, rules, began);
+        return psync::run(place, feed, rules, began);
     }
     std::thread::scope(|scope| {
         let threads: Vec<_> = (0..lanes)
             .map(|_| {
                 scope.spawn(move || {
                     thread_stack::back_with_memory();
-                    plain::run(place, feed, rules, began)
+                    psync::run(place, feed, rules, began)
                 })
             })
             .collect();
@@ -178,7 +178,7 @@ fn lanes_of(
 mod tests {
     use super::*;
     use crate::Target;
-    use crate::io::place::{self, Layout};
+    use crate::io::targets::{self, Layout};
     use std::path::Path;
     use study::workload::{IoEngine, IoPattern};
 
@@ -203,7 +203,7 @@ mod tests {
         let contents = Contents::for_segments(7, spec.block_bytes);
         let mut left = Vec::new();
         let mut methods = vec![Method::Plain, Method::Threads];
-        if ring::is_offered() {
+        if uring_engine::is_offered() {
             methods.push(Method::Ring);
         } else {
             eprintln!("skipped io_uring: this kernel does not offer it");
@@ -214,8 +214,8 @@ mod tests {
                 mount_point: Some(folder.path()),
                 block_device: Path::new("/dev/null"),
             };
-            place::prepare(&Layout::of(&spec, folder.path()), &contents).expect("files are made");
-            let places = place::open_places(&spec, &target).expect("and opened");
+            targets::prepare(&Layout::of(&spec, folder.path()), &contents).expect("files are made");
+            let places = targets::open_places(&spec, &target).expect("and opened");
             let shared = Shared {
                 contents: &contents,
                 seed: 7,
@@ -225,7 +225,7 @@ mod tests {
             assert_eq!(outcome.tally.writes.operations(), 512, "{method:?}");
             assert_eq!(outcome.tally.writes.bytes, 2 << 20, "{method:?}");
             assert_eq!(outcome.tally.fsyncs.operations(), 2 * 3, "{method:?}");
-            let bytes = |job: u32| std::fs::read(folder.path().join(place::file_name(job))).expect("a file");
+            let bytes = |job: u32| std::fs::read(folder.path().join(targets::file_name(job))).expect("a file");
             left.push([bytes(0), bytes(1)]);
         }
         assert!(left.iter().all(|files| *files == left[0]));

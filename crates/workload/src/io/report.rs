@@ -3,8 +3,8 @@
 use super::guards::{self, Judged};
 use super::tally::{InPhase, Outcome, Tally};
 use crate::cpu::CpuTime;
-use crate::host::{DeviceCounters, Host};
-use crate::report::{FIO_CLOCK, OWN_CLOCK, Reporter};
+use crate::environment::{DeviceCounters, Host};
+use crate::reporter::{FIO_CLOCK, OWN_CLOCK, Reporter};
 use std::time::Duration;
 use study::TestId;
 use study::metric::{MEBIBYTE, Metric};

@@ -1,8 +1,8 @@
 //! Operations and their latencies, in the same form for raidlab's engine and for fio.
 
-use crate::course::Course;
-use crate::io::order::Step;
+use crate::io::block_order::Step;
 use crate::latency::{LatencyHistogram, histogram};
+use crate::throughput_series::ThroughputSeries;
 use std::time::{Duration, Instant};
 use study::phase::{Phase, Phases};
 
@@ -53,7 +53,7 @@ pub(super) struct Tally {
     /// The same reads and writes by the phase in which they ended, if the array has phases.
     pub(super) by_phase: Vec<(Phase, Transfers)>,
     /// The same reads and writes over time. Empty for fio.
-    pub(super) course: Course,
+    pub(super) course: ThroughputSeries,
 }
 
 /// A step that was completed.
@@ -101,7 +101,7 @@ impl Tally {
             fsyncs: Stream::new(),
             ramp: Ramp::default(),
             by_phase: Vec::new(),
-            course: Course::new(),
+            course: ThroughputSeries::new(),
         }
     }
 

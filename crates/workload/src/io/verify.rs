@@ -1,13 +1,13 @@
 //! Verifies the contents that a job wrote.
 
-use super::order::Cursor;
-use super::place::{self, Place};
-use super::plain;
+use super::block_order::Cursor;
+use super::psync;
+use super::targets::{self, Place};
 use crate::buffer::AlignedBuffer;
 use crate::contents::Contents;
-use crate::host::Host;
+use crate::environment::Host;
 use crate::random::Random;
-use crate::report::Reporter;
+use crate::reporter::Reporter;
 use crate::{Target, WorkloadError};
 use study::workload::{IoPattern, IoSpec};
 
@@ -42,7 +42,7 @@ pub(super) fn verify(
         direct: false,
         ..spec.clone()
     };
-    let places = place::open_places(&read_only, target)?;
+    let places = targets::open_places(&read_only, target)?;
     let blocks: Vec<(usize, u64)> = if spec.verify.is_some() {
         let of_job = |(job, cursor): (usize, &Cursor)| -> Vec<(usize, u64)> {
             cursor.blocks_with_known_contents().map(|block| (job, block)).collect()
@@ -90,7 +90,7 @@ fn compare(
     let mut scratch = AlignedBuffer::zeroed(spec.block_bytes as usize);
     for (checked, &(job, block)) in (1..).zip(blocks) {
         let place = &places[job];
-        plain::read(place, block, &mut buffer)?;
+        psync::read(place, block, &mut buffer)?;
         if *buffer != *contents.block(u64::from(place.job), block, &mut scratch) {
             return Ok((checked, Some(format!("block {block} of {}", place.path.display()))));
         }

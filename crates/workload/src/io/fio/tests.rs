@@ -154,11 +154,8 @@ fn measured(spec: &IoSpec) -> (f64, String) {
         .expect("fio is needed for this test: apt-get install fio");
     assert!(output.status.success(), "{output:?}");
     let outcome = parse(&String::from_utf8_lossy(&output.stdout)).expect("a report");
-    let (_, detail) = log
-        .read()
-        .expect("a log")
-        .verdict(outcome.duration)
-        .expect("more than 16 intervals");
+    let series = log.read().expect("a log");
+    let (_, detail) = crate::steady_state::verdict(&series, outcome.duration).expect("more than 16 intervals");
     let counted = outcome.tally.reads.bytes as f64 / outcome.duration.as_secs_f64() / f64::from(1 << 20);
     (counted, detail)
 }

@@ -1,9 +1,9 @@
 //! Samples and guards, built in the same way by every engine.
 
-use crate::course;
 use crate::cpu::CpuTime;
-use crate::host::{DeviceCounters, Host};
+use crate::environment::{DeviceCounters, Host};
 use crate::latency::{LatencyHistogram, Stopwatch, latency};
+use crate::throughput_series::ThroughputSeries;
 use std::time::Duration;
 use study::event::{Course, Event, Guard, Sample};
 use study::metric::{MEBIBYTE, Metric};
@@ -83,7 +83,7 @@ impl Reporter<'_> {
     }
 
     /// Throughput over the measured time, if known.
-    pub(crate) fn course(&mut self, course: &course::Course, measured: Duration) {
+    pub(crate) fn course(&mut self, course: &ThroughputSeries, measured: Duration) {
         let (interval_ns, bytes) = (course.interval_ns(), course.within(measured));
         if !bytes.is_empty() {
             self.host.event(Event::Course(Course {

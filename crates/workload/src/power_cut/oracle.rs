@@ -1,4 +1,4 @@
-//! Valid states after a power cut, derived from the operations that had started and returned.
+//! The oracle: valid states after a power cut, derived from the operations that had started and returned.
 //!
 //! Only the guarantees of POSIX count: fsync of a file makes its data and size durable, fsync of a directory its
 //! entries, sync everything. Later changes may be present or missing, in any order. So a violation never depends on

@@ -5,11 +5,11 @@
 
 use crate::WorkloadError;
 use crate::buffer::AlignedBuffer;
-use crate::io::feed::{Feed, Turn};
-use crate::io::order::Step;
-use crate::io::place::Place;
-use crate::io::plain::{Rules, ended};
+use crate::io::block_order::Step;
+use crate::io::pacing::{Feed, Turn};
+use crate::io::psync::{Rules, ended};
 use crate::io::tally::Tally;
+use crate::io::targets::Place;
 use io_uring::{IoUring, opcode, squeue, types};
 use rustix::io::Errno;
 use std::io;

@@ -1,4 +1,5 @@
-//! Reads and writes a device without the page cache, which neither md nor filesystems with their own copies use.
+//! Direct I/O: reads and writes a device without the page cache, which neither md nor filesystems with their own copies
+//! use.
 
 use crate::machine::error::Cause;
 use std::fs::{File, OpenOptions};

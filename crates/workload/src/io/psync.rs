@@ -1,12 +1,12 @@
-//! A job with pread and pwrite: one request at a time, or several by as many threads.
+//! A job with pread and pwrite, as with fio's engine psync: one request at a time, or several by as many threads.
 
 use crate::WorkloadError;
 use crate::buffer::AlignedBuffer;
 use crate::contents::Contents;
-use crate::io::feed::Feed;
-use crate::io::order::Step;
-use crate::io::place::Place;
+use crate::io::block_order::Step;
+use crate::io::pacing::Feed;
 use crate::io::tally::{Completed, Tally};
+use crate::io::targets::Place;
 use rustix::io::{pread, pwrite};
 use std::sync::Mutex;
 use std::time::Instant;

@@ -3,7 +3,7 @@
 use super::Kept;
 use super::fio::{Direction, Figures, Job};
 use crate::latency::histogram;
-use crate::report::{PERCENTILES, Reporter};
+use crate::reporter::{PERCENTILES, Reporter};
 use std::collections::BTreeMap;
 use std::time::Duration;
 use study::metric::{MEBIBYTE, Metric};

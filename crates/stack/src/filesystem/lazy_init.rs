@@ -1,4 +1,4 @@
-//! Background work of a filesystem after a mount, which would disturb a measurement.
+//! Background work of a filesystem after a mount, which would disturb a measurement: the lazy initialisation of ext4.
 
 use crate::machine::context::{Context, DiskKind};
 use crate::machine::error::Cause;

@@ -1,4 +1,4 @@
-//! The workload's host: implemented by the stack that the workload uses.
+//! The workload's environment ([`Host`]): implemented by the stack that the workload uses.
 
 use stack::{ActsAndTests, Context, DiskStats, Quiesce, Stack, Tested, Timeline};
 use std::path::{Path, PathBuf};

@@ -4,8 +4,8 @@ use crate::device::disk::Disk;
 use crate::ledger::ledger_file::{ClaimedDisk, DiskLedger};
 use crate::ledger::run_devices::RunDevices;
 use crate::ledger::undo::HostUndo;
-use crate::observe::environment;
 use crate::observe::load::Load;
+use crate::observe::provenance;
 use crate::process::cgroup;
 use crate::process::loop_devices;
 use crate::process::roll_back::{self, Outcome};
@@ -168,7 +168,7 @@ fn run_trial(job: &TrialJob, handed: Vec<Handed>, claims: Vec<ClaimedDisk>, ledg
             message,
         }));
     };
-    environment::of_machine().into_iter().for_each(provenance);
+    provenance::of_machine().into_iter().for_each(provenance);
     // Without control groups, the session itself searches for remaining processes.
     let _ = cgroup::enter(&job.name, ledger);
     limit_memory(job, ledger);
@@ -202,7 +202,7 @@ fn run_trial(job: &TrialJob, handed: Vec<Handed>, claims: Vec<ClaimedDisk>, ledg
     match disks {
         Ok(disks) => {
             for (place, disk) in disks.iter().enumerate() {
-                say(&Event::TestDisk(environment::test_disk(place, disk, job.full_serials)));
+                say(&Event::TestDisk(provenance::test_disk(place, disk, job.full_serials)));
             }
         }
         Err(error) => return failed("look at disks", error.to_string()),
@@ -244,7 +244,7 @@ fn run_trial(job: &TrialJob, handed: Vec<Handed>, claims: Vec<ClaimedDisk>, ledg
     trial::run(&job.trial, &setting, safety, &mut |event| {
         if matches!(event, Event::Done { .. }) {
             say(&Event::Load(load.since()));
-            environment::temperatures(&nodes).into_iter().for_each(provenance);
+            provenance::temperatures(&nodes).into_iter().for_each(provenance);
         }
         say(&event);
     });
@@ -279,7 +279,7 @@ fn judged(held: &mut [HeldDisk], count: usize, tools: &Tools) -> Result<Vec<Path
 /// Limits this process to the study's RAM. If that is not possible, a guard fails, unless the machine has no more RAM.
 fn limit_memory(job: &TrialJob, ledger: &mut DiskLedger) {
     let bytes = job.trial.cell.machine.ram_bytes;
-    let has = environment::ram_bytes();
+    let has = provenance::ram_bytes();
     let mib = bytes >> 20;
     let (passed, detail) = if has <= bytes {
         (
@@ -308,7 +308,7 @@ fn limit_memory(job: &TrialJob, ledger: &mut DiskLedger) {
 
 /// Files in memory do not behave like disks.
 fn in_memory(folder: &Path) -> Guard {
-    let kind = environment::filesystem_of(&folder.to_string_lossy()).unwrap_or_else(|| "unknown".to_owned());
+    let kind = provenance::filesystem_of(&folder.to_string_lossy()).unwrap_or_else(|| "unknown".to_owned());
     let passed = !matches!(kind.as_str(), "tmpfs" | "ramfs" | "hugetlbfs" | "devtmpfs" | "zram");
     let detail = match passed {
         true => format!("files behind loop devices are on {kind}"),

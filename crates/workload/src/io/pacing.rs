@@ -1,6 +1,6 @@
 //! The steps of a job with their times: the order of its blocks, delayed by a rate or a wait.
 
-use crate::io::order::{Cursor, Step};
+use crate::io::block_order::{Cursor, Step};
 use std::time::{Duration, Instant};
 use study::workload::IoSpec;
 
