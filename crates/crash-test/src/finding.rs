@@ -1,6 +1,6 @@
 //! The findings in a history, and whether they are expected, known or new.
 
-use crate::history::{Acts, History, Promise};
+use crate::random_study::{Acts, History, Promise};
 use lab::power_cut::JudgedState;
 use study::FindingKind;
 use trial::power_cut::{Loss, StateVerdict, ViolationKind};

@@ -6,17 +6,17 @@
 mod error;
 mod finding;
 mod guests;
-mod history;
 mod lost_range;
 mod operation_numbers;
-mod reduced;
+mod random_study;
+mod reproduce;
 mod shrink;
+mod shrunk_state;
 mod soak;
-mod state;
 
 pub use error::Error;
 pub use lost_range::LostSectors;
 pub use operation_numbers::Numbers;
+pub use reproduce::{StateChoice, state};
 pub use shrink::shrink;
 pub use soak::{Soak, SoakOptions, Total, study_of_history};
-pub use state::{StateChoice, state};

@@ -2,8 +2,8 @@
 
 use crate::finding::words;
 use crate::guests::Guests;
-use crate::reduced::{NEVER, without};
-use crate::state::text;
+use crate::reproduce::text;
+use crate::shrunk_state::{NEVER, without};
 use crate::{Error, LostSectors, Numbers, StateChoice};
 use lab::guest::PowerCut;
 use lab::kernel::Cache;

@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::finding::{News, found, words};
 use crate::guests::Guests;
-use crate::history::History;
+use crate::random_study::History;
 use lab::kernel::Cache;
 use lab::power_cut::{self, JudgedState};
 use prepare::kernels::ShowBuild;

@@ -7,10 +7,10 @@
 mod charged_guest;
 mod error;
 mod figures;
-mod guest;
-mod jobs;
 mod model_error;
+mod parallel_scaling;
 mod processor;
+mod versus_null_blk;
 
 pub use error::Error;
 pub use processor::MeasuredProcessor;
@@ -67,7 +67,7 @@ pub fn as_json(all: &[MeasuredFigure]) -> Value {
 
 /// The figures to measure, and the end of the measurement.
 pub struct Bench<'a> {
-    laboratory: guest::Laboratory<'a>,
+    laboratory: versus_null_blk::Laboratory<'a>,
     pairs: u32,
     stop: &'a AtomicBool,
     show: ShowBuild,
@@ -77,7 +77,7 @@ impl<'a> Bench<'a> {
     /// Builds the lab's kernel, if it is missing.
     pub fn new(pairs: u32, stop: &'a AtomicBool, show: ShowBuild) -> Result<Self, Error> {
         Ok(Self {
-            laboratory: guest::Laboratory::new(stop, pairs, show)?,
+            laboratory: versus_null_blk::Laboratory::new(stop, pairs, show)?,
             pairs,
             stop,
             show,
@@ -99,7 +99,7 @@ impl<'a> Bench<'a> {
             measured.into_iter().try_for_each(&mut *keep)?;
         }
         if wanted(&Figure::Jobs) || wanted(&Figure::Apart) {
-            let measured = jobs::measure(self.pairs, self.stop)?;
+            let measured = parallel_scaling::measure(self.pairs, self.stop)?;
             measured.into_iter().try_for_each(&mut *keep)?;
         }
         if model_error::FIGURES.iter().any(wanted) {

@@ -15,7 +15,7 @@ use crate::Error;
 use crate::MeasuredFigure;
 use crate::charged_guest::ChargedGuest;
 use crate::figures::Figure;
-use crate::jobs::failed;
+use crate::parallel_scaling::failed;
 use crate::processor::MeasuredProcessor;
 use files::OutputError;
 use lab::job::{GuestJob, ProgramJob};

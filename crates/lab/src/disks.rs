@@ -1,9 +1,9 @@
 //! The simulated disks of a trial, from the catalogue and from the user's own models.
 
-pub mod bound;
 pub mod rebuild_time;
 #[cfg(test)]
 mod test_study;
+pub mod throughput_ceiling;
 pub mod trace;
 
 use disksim::catalogue::format::Sure;

@@ -4,22 +4,22 @@
 //! are one group that dies with the thread that started it.
 
 mod contents;
+mod crash_images;
 mod files;
 mod init;
 mod memory_file;
 mod process;
 pub mod programs;
 mod root;
-mod states;
 pub mod trial_folder;
 
 pub use crate::affinity::processors;
 pub use contents::DiskContents;
+pub use crash_images::{State, States};
 pub use files::Heartbeat;
 pub use init::Init;
 pub use process::can_confine;
 pub use root::Root;
-pub use states::{State, States};
 
 use files::Files;
 use process::{Console, Process};

@@ -14,7 +14,7 @@ pub mod power_cut;
 pub mod processor;
 mod protocol;
 
-pub use disks::{bound, rebuild_time, trace};
+pub use disks::{rebuild_time, throughput_ceiling, trace};
 pub use guest::{programs, trial_folder};
 pub use inside::init;
 pub use protocol::{carried, job, setting};

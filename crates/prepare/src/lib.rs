@@ -3,8 +3,8 @@
 //! Reads, builds kernels and rolls back what a killed run left; touches no disk before [`host_run::PreparedHost::begin`].
 //! Progress is logged.
 
+pub mod aa_control;
 pub mod advice;
-pub mod checks;
 pub mod dry_run;
 mod error;
 pub mod host_run;
@@ -13,8 +13,10 @@ pub mod kernels;
 pub mod lab_run;
 pub mod load_study;
 mod loop_files;
+pub mod missing_tools;
 pub mod needs;
 pub mod own_models;
+pub mod refusals;
 pub mod run_cost;
 
 pub use error::Error;

@@ -7,7 +7,7 @@ use files::read_file;
 use lab::kernel::Cache;
 use lab::processor::Processor;
 use std::path::Path;
-use study::plan::Plan;
+use study::plan::{Cell, Plan};
 use study_file::{Known, KnownModel, KnownProcessor, Only};
 
 /// Reject larger files; real studies are a few KiB.
@@ -27,6 +27,13 @@ pub fn read_for_host(path: &Path, only: &[String], cache: &Cache) -> Result<(Pla
 /// The plan of a study that raidlab wrote itself; it names no files.
 pub fn read_own(source: &str, name: &str, cache: &Cache) -> Result<Plan, Error> {
     Ok(study_file::read(source, name, &known(None, cache))?)
+}
+
+/// The cell with that number, counted from 1.
+pub fn cell(plan: &Plan, number: u64) -> Result<&Cell, Error> {
+    let cells = plan.cells.len();
+    let cell = usize::try_from(number - 1).ok().and_then(|at| plan.cells.get(at));
+    cell.ok_or(Error::NoSuchCell { cell: number, cells })
 }
 
 fn read_for(

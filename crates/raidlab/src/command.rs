@@ -25,7 +25,7 @@ mod submit;
 mod trace;
 
 use crate::cli::{Arguments, Command};
-use crate::expected::ExpectedError;
+use crate::error::ExpectedError;
 use files::{Colours, output};
 use std::path::Path;
 use std::process::ExitCode;

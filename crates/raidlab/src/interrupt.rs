@@ -1,6 +1,6 @@
 //! Ctrl-C.
 
-use crate::expected::{EXIT_INTERRUPTED, ExpectedError};
+use crate::error::{EXIT_INTERRUPTED, ExpectedError};
 use crate::progress::say;
 use runner::Interrupt;
 use std::sync::Arc;

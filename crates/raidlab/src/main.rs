@@ -2,7 +2,7 @@
 
 mod cli;
 mod command;
-mod expected;
+mod error;
 mod interrupt;
 mod manual;
 mod output_preferences;

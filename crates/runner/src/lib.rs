@@ -16,7 +16,7 @@ mod precision;
 mod progress;
 mod runner;
 mod schedule;
-mod transcript;
+mod trial_outcome;
 
 pub use cost::{expected_us, expected_us_on};
 pub use error::{PlaceError, RunError};

@@ -1,7 +1,7 @@
 //! The guest's side of `raidlab bench`: jobs on several stacks in turn, with a line before and after each job, so
 //! that the program outside can read the wall clock; the guest's clock is virtual.
 
-use super::channel::Channel;
+use super::raidlab_device::Channel;
 use crate::protocol::job::{BenchJob, BenchLine, BenchStack, Piece, PieceWork};
 use crate::protocol::setting::setting_on;
 use rustix::fs::{Mode, OFlags};

@@ -4,8 +4,8 @@
 mod calls;
 mod memory;
 
-use super::account::{Account, Watch};
-use super::channel::Channel;
+use super::cpu_time::{Account, Watch};
+use super::raidlab_device::Channel;
 use super::{bench, shell};
 use crate::processor::Cost;
 use crate::processor::measure::OperationBlocks;

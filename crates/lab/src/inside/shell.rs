@@ -3,7 +3,7 @@
 //! On a terminal, the guest's console is the terminal. Otherwise the shell's output is passed through the channel,
 //! so that standard output and standard error stay separate and contain no kernel messages.
 
-use super::channel::Channel;
+use super::raidlab_device::Channel;
 use crate::protocol::job::{Shell, ShellInput, ShellLine};
 use crate::protocol::setting::{FOLDER, PATH};
 use std::fs::{self, File};

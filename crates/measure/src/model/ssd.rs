@@ -1,8 +1,8 @@
 //! The model file of an SSD.
 
 mod reads;
+mod sources;
 mod twin;
-mod words;
 mod writes;
 
 use super::{ASSUMED, KnownFacts, MEASURED, check, figure, read_check};
@@ -140,7 +140,7 @@ pub(super) fn write(known: &KnownFacts<'_>, measured: &DiskFigures, found: &Ssd)
     if let Some(writes) = &found.writes {
         writes::fit(&twin, &mut params, &depths, writes)?;
     }
-    let source = words::Source::of(found);
+    let source = sources::Source::of(found);
     let mut text = text(known, measured.sectors, &params, &source);
     text.extend(depths.iter().map(read_check));
     text += &stream_check("read", found.transfers.stream_mb_s, "1 MiB reads, several in flight");
@@ -155,7 +155,7 @@ fn stream_check(op: &str, mb_s: f64, how: &str) -> String {
 }
 
 /// The model without figures for comparison.
-fn text(known: &KnownFacts<'_>, sectors: u64, params: &Params, source: &words::Source) -> String {
+fn text(known: &KnownFacts<'_>, sectors: u64, params: &Params, source: &sources::Source) -> String {
     let mut text = String::from("# Made by `raidlab disk measure`.\n");
     let _ = writeln!(text, "name = {:?}\ntitle = {:?}", known.name, known.title);
     let mut line = |key: &str, is: &str, sure: &str, how: &str| figure(&mut text, key, is, sure, how);
@@ -175,7 +175,7 @@ fn text(known: &KnownFacts<'_>, sectors: u64, params: &Params, source: &words::S
             slc.refill_mb_s,
             gb = slc.gb
         );
-        line("slc", &is, ASSUMED, words::SLC);
+        line("slc", &is, ASSUMED, sources::SLC);
     }
     let (sure, how) = source.protected();
     line("power_loss_protection", &params.is_protected.to_string(), sure, how);

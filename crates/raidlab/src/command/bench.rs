@@ -1,7 +1,7 @@
 //! `raidlab bench`: the lab's overhead, as ratios. Hidden from the help: it is for developers of raidlab.
 
 use crate::cli::BenchArguments;
-use crate::expected::{EXIT_INTERRUPTED, ExpectedError};
+use crate::error::{EXIT_INTERRUPTED, ExpectedError};
 use crate::interrupt::Signals;
 use crate::progress::KernelBar;
 use files::{Colours, Output, output};

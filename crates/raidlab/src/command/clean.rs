@@ -1,7 +1,7 @@
 //! `raidlab clean`: undoes what a killed run left on this machine.
 
 use super::print;
-use crate::expected::{EXIT_TRIAL_FAILED, ExpectedError};
+use crate::error::{EXIT_TRIAL_FAILED, ExpectedError};
 use crate::progress::say;
 use host::LedgerFolder;
 use std::path::Path;

@@ -2,7 +2,7 @@
 
 use super::{print_with, show};
 use crate::cli::{CompareArguments, ComparisonFormat, run_choice};
-use crate::expected::ExpectedError;
+use crate::error::ExpectedError;
 use crate::progress::note;
 use files::Output;
 use report::ComparedSide;

@@ -2,7 +2,7 @@
 
 use super::print;
 use crate::cli::{CpuCommand, Format};
-use crate::expected::ExpectedError;
+use crate::error::ExpectedError;
 use crate::progress::KernelBar;
 use files::{Output, read_file};
 use lab::processor::{self, CostUnit, Note, Processor};

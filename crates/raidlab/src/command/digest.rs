@@ -2,7 +2,7 @@
 
 use super::print;
 use crate::cli::{DigestArguments, Format};
-use crate::expected::ExpectedError;
+use crate::error::ExpectedError;
 use results::{ExportedRun, difference};
 use serde_json::json;
 use std::process::ExitCode;

@@ -6,7 +6,7 @@ mod show;
 
 use super::print;
 use crate::cli::{DiskCommand, Format};
-use crate::expected::{EXIT_INPUT, ExpectedError};
+use crate::error::{EXIT_INPUT, ExpectedError};
 use disksim::catalogue::{self, Model};
 use disksim::comparison::INDEPENDENT_MIN;
 use disksim::disksim_import;

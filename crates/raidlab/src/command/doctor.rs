@@ -2,7 +2,7 @@
 
 use super::print;
 use crate::cli::{DoctorArguments, Format};
-use crate::expected::{EXIT_MACHINE, ExpectedError};
+use crate::error::{EXIT_MACHINE, ExpectedError};
 use crate::progress::{note, say};
 use filesystems::Need;
 use lab::kernel::{BCACHEFS, Cache};

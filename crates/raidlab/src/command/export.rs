@@ -1,7 +1,7 @@
 //! `raidlab export`: all samples of a run, and the verdicts on the study's claims.
 
 use crate::cli::ExportArguments;
-use crate::expected::ExpectedError;
+use crate::error::ExpectedError;
 use files::{Output, OutputError};
 use results::ExportFormat;
 use std::io::IsTerminal;

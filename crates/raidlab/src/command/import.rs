@@ -2,7 +2,7 @@
 
 use super::store_option;
 use crate::cli::ImportArguments;
-use crate::expected::ExpectedError;
+use crate::error::ExpectedError;
 use crate::progress::note;
 use results::ImportOptions;
 use std::process::ExitCode;

@@ -2,7 +2,7 @@
 
 use super::print;
 use crate::cli::{Format, KernelCommand};
-use crate::expected::ExpectedError;
+use crate::error::ExpectedError;
 use crate::progress::KernelBar;
 use lab::kernel::{Cache, DEFAULT_VERSION, Kernel, KernelName};
 use prepare::kernels;

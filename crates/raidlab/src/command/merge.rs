@@ -2,7 +2,7 @@
 
 use super::print;
 use crate::cli::MergeArguments;
-use crate::expected::{EXIT_TRIAL_FAILED, ExpectedError};
+use crate::error::{EXIT_TRIAL_FAILED, ExpectedError};
 use fleet::MergeOptions;
 use std::process::ExitCode;
 

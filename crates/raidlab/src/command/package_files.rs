@@ -1,6 +1,6 @@
 //! `raidlab package-files`: files for `make deb` that only this program can generate.
 
-use crate::expected::ExpectedError;
+use crate::error::ExpectedError;
 use crate::manual;
 use crate::progress::KernelBar;
 use lab::kernel::{Cache, DEFAULT_VERSION, KernelName};

@@ -2,9 +2,9 @@
 
 use super::print;
 use crate::cli::{Format, PlanArguments};
-use crate::expected::ExpectedError;
+use crate::error::ExpectedError;
 use lab::kernel::Cache;
-use prepare::{advice, checks, load_study, run_cost};
+use prepare::{advice, load_study, refusals, run_cost};
 use runner::{Partition, is_fixed};
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -16,7 +16,7 @@ use study::stack::MachineSpec;
 pub fn plan(arguments: &PlanArguments) -> Result<ExitCode, ExpectedError> {
     let cache = Cache::of_user();
     let (plan, _) = load_study::read(&arguments.study, &arguments.only, &cache)?;
-    checks::refuse_shards_of_claims(&plan, arguments.shard)?;
+    refusals::refuse_shards_of_claims(&plan, arguments.shard)?;
     match arguments.format {
         Format::Text => {
             let text = match arguments.shard {

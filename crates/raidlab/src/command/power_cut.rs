@@ -2,7 +2,7 @@
 
 use super::print;
 use crate::cli::PowerCutArguments;
-use crate::expected::ExpectedError;
+use crate::error::ExpectedError;
 use crate::progress::KernelBar;
 use crash_test::StateChoice;
 use lab::guest::PowerCut;

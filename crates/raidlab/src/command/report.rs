@@ -2,7 +2,7 @@
 
 use super::show;
 use crate::cli::ReportArguments;
-use crate::expected::ExpectedError;
+use crate::error::ExpectedError;
 use crate::progress::note;
 use files::Output;
 use std::process::ExitCode;

@@ -2,13 +2,13 @@
 
 use super::{print, show, store_option};
 use crate::cli::{On, RunArguments, Switch};
-use crate::expected::{EXIT_INTERRUPTED, EXIT_TRIAL_FAILED, ExpectedError};
+use crate::error::{EXIT_INTERRUPTED, EXIT_TRIAL_FAILED, ExpectedError};
 use crate::interrupt::Signals;
 use crate::progress::{KernelBar, RunDisplay, note, say};
 use lab::kernel::Cache;
 use prepare::{
-    Options, Prepared, PreparedHost, advice, checks, dry_run, inventory, lab_run, load_study, now_unix_s,
-    processors, version,
+    Options, Prepared, PreparedHost, aa_control, advice, dry_run, inventory, lab_run, load_study, missing_tools,
+    now_unix_s, processors, refusals, version,
 };
 use runner::{Outlook, Place, RunOutcome, Runner};
 use std::path::Path;
@@ -33,22 +33,22 @@ pub fn run(arguments: &RunArguments) -> Result<ExitCode, ExpectedError> {
     // Every shard of a study has the same cells.
     if arguments.shard.is_none() {
         let machine = machine_kind(arguments, &plan);
-        checks::leave_out_missing(&mut plan, machine);
+        missing_tools::leave_out_missing(&mut plan, machine);
     }
     let wanted = match machine_kind(arguments, &plan) {
         MachineKind::Lab => Prepared::Lab(cache),
         MachineKind::Host | MachineKind::Foreign => {
-            checks::refuse_power_cuts(&plan)?;
-            checks::refuse_acts(&plan)?;
+            refusals::refuse_power_cuts(&plan)?;
+            refusals::refuse_acts(&plan)?;
             Prepared::Host(PreparedHost::of(&options, &mut plan)?)
         }
     };
     // A dry run already has the commands of the first stack.
     if !arguments.dry_run {
         let asked = arguments.aa_control.map(|wanted| wanted == Switch::On);
-        checks::add_control(asked, wanted.kind(), &mut plan);
+        aa_control::add(asked, wanted.kind(), &mut plan);
     }
-    checks::refuse_shards_of_claims(&plan, arguments.shard)?;
+    refusals::refuse_shards_of_claims(&plan, arguments.shard)?;
     let part = runner::part_of(&plan, arguments.shard);
     if let Prepared::Lab(cache) = &wanted {
         lab_run::check(&options, &part, cache)?;

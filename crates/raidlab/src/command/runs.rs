@@ -2,7 +2,7 @@
 
 use super::print;
 use crate::cli::{Format, RunsArguments};
-use crate::expected::ExpectedError;
+use crate::error::ExpectedError;
 use results::{runs_json, runs_text};
 use std::process::ExitCode;
 use store::Store;

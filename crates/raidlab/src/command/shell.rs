@@ -1,7 +1,7 @@
 //! `raidlab shell`: a shell in a guest, with a study's stack up.
 
 use crate::cli::ShellArguments;
-use crate::expected::ExpectedError;
+use crate::error::ExpectedError;
 use crate::progress::{KernelBar, note};
 use lab::disks::Models;
 use lab::guest::{Config, EndedGuest, LIMITS};
@@ -10,7 +10,7 @@ use lab::kernel::{Cache, KernelName};
 use lab::processor::Processors;
 use lab::programs::GuestPrograms;
 use lab::trial_folder::TrialFolder;
-use prepare::{checks, kernels, load_study, own_init};
+use prepare::{kernels, load_study, own_init};
 use std::io::{self, IsTerminal, Read, Write};
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
@@ -23,7 +23,7 @@ const SCRIPT_BYTES_MAX: u64 = 16 << 20;
 pub fn shell(arguments: &ShellArguments) -> Result<ExitCode, ExpectedError> {
     let cache = Cache::of_user();
     let (plan, _) = load_study::read(&arguments.study, &[], &cache)?;
-    let cell = checks::cell(&plan, arguments.cell)?;
+    let cell = load_study::cell(&plan, arguments.cell)?;
     let trial = Trial {
         cell: cell.clone(),
         index: 0,

@@ -2,7 +2,7 @@
 
 use super::{print, print_with};
 use crate::cli::{Format, ShowArguments, ShownRun};
-use crate::expected::ExpectedError;
+use crate::error::ExpectedError;
 use crate::output_preferences;
 use files::Colours;
 use report::{Input, RateUnit, TableOptions};

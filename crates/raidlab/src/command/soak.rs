@@ -2,7 +2,7 @@
 
 use super::print;
 use crate::cli::SoakArguments;
-use crate::expected::{EXIT_INTERRUPTED, EXIT_TRIAL_FAILED, ExpectedError};
+use crate::error::{EXIT_INTERRUPTED, EXIT_TRIAL_FAILED, ExpectedError};
 use crate::interrupt::Signals;
 use crate::progress::KernelBar;
 use crash_test::{Soak, SoakOptions, study_of_history};

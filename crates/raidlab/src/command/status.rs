@@ -2,7 +2,7 @@
 
 use super::print;
 use crate::cli::{Format, StatusArguments};
-use crate::expected::ExpectedError;
+use crate::error::ExpectedError;
 use fleet::StudyStatus;
 use std::process::ExitCode;
 

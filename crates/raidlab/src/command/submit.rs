@@ -2,7 +2,7 @@
 
 use super::print;
 use crate::cli::{On, SubmitArguments};
-use crate::expected::ExpectedError;
+use crate::error::ExpectedError;
 use fleet::SubmitOptions;
 use lab::kernel::Cache;
 use prepare::load_study;

@@ -1,7 +1,7 @@
 //! `raidlab trace`: shows and converts the recordings of `raidlab run --trace`.
 
 use crate::cli::{TraceCommand, TraceFormat};
-use crate::expected::ExpectedError;
+use crate::error::ExpectedError;
 use files::{Output, read_file};
 use lab::trace::{self, Format, Record};
 use std::path::Path;

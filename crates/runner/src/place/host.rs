@@ -2,7 +2,7 @@
 
 use super::{Place, Seen, TrialReport};
 use crate::error::PlaceError;
-use crate::transcript::Transcript;
+use crate::trial_outcome::OutcomeReader;
 use host::{EndedProcess, KernelLog, LoopDisks, TestDisks, TrialJob};
 use std::cell::RefCell;
 use std::path::PathBuf;
@@ -68,13 +68,13 @@ impl Place for HostPlace {
             name: self.session.name().to_owned(),
             full_serials: self.full_serials,
         };
-        let mut transcript = Transcript::default();
+        let mut outcome = OutcomeReader::default();
         let mut log = KernelLog::from_now().expecting(failed_on_purpose(trial));
         // The end is reported only once everything is cleaned up.
         let mut end = None;
         let see = RefCell::new(see);
         let mut line = |line: &[u8], watched: &mut Vec<String>| {
-            transcript.line(line, &mut |event| {
+            outcome.line(line, &mut |event| {
                 watched.extend(disk_of(&event));
                 if let Some(words) = others_at_work(&event) {
                     (see.borrow_mut())(Seen::Notice(format!("{}: {words}", trial.cell.key)));
@@ -96,7 +96,7 @@ impl Place for HostPlace {
             .map_err(PlaceError::Process)?;
         let undone = self.session.roll_back().map_err(PlaceError::Process)?;
         let see = see.into_inner();
-        let ending = match transcript.ending(&ended.end, "start", |end| message(end, &ended)) {
+        let ending = match outcome.ending(&ended.end, "start", |end| message(end, &ended)) {
             Ending::Failed(failure) => Ending::Failed(Failure {
                 message: with_log(failure.message, &log),
                 ..failure

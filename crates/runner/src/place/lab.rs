@@ -2,8 +2,7 @@
 
 use super::{Admission, Place, Seen, TrialReport};
 use crate::error::PlaceError;
-use crate::transcript::Transcript;
-use lab::bound::DiskBound;
+use crate::trial_outcome::OutcomeReader;
 use lab::carried::Programs;
 use lab::disks::Models;
 use lab::guest::{self, Config, EndedGuest, Init, LIMITS};
@@ -13,6 +12,7 @@ use lab::power_cut::Exploration;
 use lab::processor::Processors;
 use lab::programs::GuestPrograms;
 use lab::rebuild_time::WholeDisk;
+use lab::throughput_ceiling::DiskBound;
 use lab::trial_folder::TrialFolder;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -135,7 +135,7 @@ impl Place for LabPlace {
             let exploration = Exploration { trial, spec, config };
             return Ok(super::power_cuts::run(&exploration, stop, see));
         }
-        let mut transcript = Transcript::default();
+        let mut outcome = OutcomeReader::default();
         let bound = DiskBound::of(trial, &self.models);
         let whole_disk = WholeDisk::of(trial, &self.models);
         let work = &trial.cell.workload.work;
@@ -156,7 +156,7 @@ impl Place for LabPlace {
         let ended = guest::run(
             &config,
             stop,
-            &mut |line| transcript.line(line, &mut |event| see_event(event)),
+            &mut |line| outcome.line(line, &mut |event| see_event(event)),
             &mut |heartbeat| {
                 let virtual_time = Duration::from_nanos(heartbeat.virtual_ns);
                 (see.borrow_mut())(Seen::Heartbeat { virtual_time });
@@ -164,7 +164,7 @@ impl Place for LabPlace {
         )?;
         Ok(TrialReport {
             wall: ended.wall,
-            ending: transcript.ending(&ended.end, "boot", |end| message(end, &ended)),
+            ending: outcome.ending(&ended.end, "boot", |end| message(end, &ended)),
             halt: None,
         })
     }
@@ -251,9 +251,9 @@ mod tests {
             wall: Duration::ZERO,
             heartbeat: Heartbeat::default(),
         };
-        let mut transcript = Transcript::default();
-        transcript.line(line, &mut |_| {});
-        match transcript.ending(&ended.end, "boot", |end| message(end, &ended)) {
+        let mut outcome = OutcomeReader::default();
+        outcome.line(line, &mut |_| {});
+        match outcome.ending(&ended.end, "boot", |end| message(end, &ended)) {
             Ending::Failed(failure) => format!("{}: {}", failure.step, failure.message),
             other => format!("{other:?}"),
         }

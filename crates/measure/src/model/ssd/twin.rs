@@ -1,6 +1,6 @@
 //! A simulated SSD with candidate parameters, on which the steps of the measurement are repeated.
 
-use super::words::Source;
+use super::sources::Source;
 use super::{Params, text};
 use crate::model::KnownFacts;
 use crate::queue_depth::Depth;

@@ -1,7 +1,7 @@
 //! Parameters that writes show.
 
+use super::sources::state;
 use super::twin::Twin;
-use super::words::state;
 use super::{Overhead, Params, SlcParams, Tuned, UNIT_SECTORS, check, stream_check};
 use crate::ssd::writes::wire_us;
 use crate::{Depth, Error, Ssd, SsdWrites, mean};

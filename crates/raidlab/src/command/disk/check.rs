@@ -1,7 +1,7 @@
 //! Compares models with published figures of their disks: figure by figure, with source and certainty.
 
 use crate::cli::Format;
-use crate::expected::ExpectedError;
+use crate::error::ExpectedError;
 use disksim::catalogue::Model;
 use disksim::comparison::{Comparison, INDEPENDENT_MIN, compare, independent_figures};
 use prepare::own_models::OwnModels;

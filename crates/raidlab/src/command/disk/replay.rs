@@ -1,7 +1,7 @@
 //! Replays a validation trace on a model: measured compared with simulated.
 
 use crate::cli::Format;
-use crate::expected::ExpectedError;
+use crate::error::ExpectedError;
 use crate::progress::note;
 use disksim::catalogue::Model;
 use disksim::replay::{self, Deviation, ReplayReport};

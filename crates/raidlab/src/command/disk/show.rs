@@ -1,7 +1,7 @@
 //! Properties of a model, in words and numbers.
 
 use crate::cli::Format;
-use crate::expected::ExpectedError;
+use crate::error::ExpectedError;
 use disksim::catalogue::Model;
 use disksim::show::{Platters, Show};
 use std::fmt::Write;

@@ -1,4 +1,4 @@
-//! A state after less work, or with fewer lost writes.
+//! A state after fewer operations, or with fewer lost writes: the steps of shrinking.
 
 use crate::LostSectors;
 use lab::guest::PowerCut;

@@ -1,12 +1,12 @@
 //! Repeats one state of a study's power cuts, by a run that ends in the cut.
 
 use crate::guests::Guests;
-use crate::{Error, LostSectors, Numbers, reduced};
+use crate::{Error, LostSectors, Numbers, shrunk_state};
 use lab::guest::PowerCut;
 use lab::kernel::Cache;
 use lab::power_cut::JudgedState;
-use prepare::checks;
 use prepare::kernels::ShowBuild;
+use prepare::load_study;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use study::plan::{Cell, Plan, Trial};
@@ -36,7 +36,7 @@ pub struct StateChoice {
 impl StateChoice {
     /// The trial with its work.
     pub(crate) fn trial(&self, plan: &Plan) -> Result<(Trial, PowerCutSpec), Error> {
-        let cell = checks::cell(plan, self.cell)?;
+        let cell = load_study::cell(plan, self.cell)?;
         let Work::PowerCut(spec) = &cell.workload.work else {
             return Err(Error::NoPowerCuts { cell: self.cell });
         };
@@ -46,7 +46,7 @@ impl StateChoice {
             seed: study::trial_seed(self.seed, self.trial as u32 - 1),
         };
         let spec = match &self.left_out {
-            Some(numbers) => reduced::without(&mut trial, spec, &numbers.0),
+            Some(numbers) => shrunk_state::without(&mut trial, spec, &numbers.0),
             None => spec.clone(),
         };
         Ok((trial, spec))
@@ -60,7 +60,7 @@ pub fn state(choice: &StateChoice, plan: &Plan, cache: &Cache, show: ShowBuild) 
     let judged = guests.explore((plan, &trial), spec.clone(), None, |exploration| {
         match choice.lose.is_empty() {
             true => exploration.state(choice.cut, &AtomicBool::new(false)),
-            false => reduced::with_lost(exploration, choice.cut, &choice.lose),
+            false => shrunk_state::with_lost(exploration, choice.cut, &choice.lose),
         }
     })?;
     let operations = Operations::draw(trial.seed, &spec);

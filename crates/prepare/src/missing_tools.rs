@@ -1,69 +1,10 @@
-//! What a plan must fulfil where it is run, and the A/A control.
+//! The programs that this machine lacks, and the cells that are left out without them.
 
 use crate::Error;
 use std::collections::HashMap;
-use study::Shard;
 use study::plan::{Cell, LeftOut, Plan};
-use study::stack::{DATA, MachineKind};
-use study::workload::{Work, WorkloadSpec};
+use study::stack::MachineKind;
 use tools::{MissingTools, Tool};
-
-/// On a host, before anything is touched.
-pub fn refuse_power_cuts(plan: &Plan) -> Result<(), Error> {
-    let cuts = |workload: &WorkloadSpec| matches!(workload.work, Work::PowerCut(_));
-    match plan
-        .cells
-        .iter()
-        .map(|cell| &cell.workload)
-        .find(|workload| cuts(workload))
-    {
-        Some(workload) => Err(Error::PowerCutOnHost(workload.name.clone())),
-        None => Ok(()),
-    }
-}
-
-/// Also if the study is for the lab, but the command line says otherwise.
-pub fn refuse_acts(plan: &Plan) -> Result<(), Error> {
-    for cell in &plan.cells {
-        let disks = cell.machine.group(DATA).map_or(0, |group| group.count);
-        let Some(keeper) = cell.stack.keeper(disks) else {
-            continue;
-        };
-        let mut refused = cell
-            .acts
-            .iter()
-            .filter_map(|act| act.kind.why_not_on_host(&cell.stack, keeper));
-        if let Some(why) = refused.next() {
-            return Err(Error::ActOnHost(why));
-        }
-    }
-    Ok(())
-}
-
-/// A claim may compare cells of two shards, neither of which can see that it is decided.
-pub fn refuse_shards_of_claims(plan: &Plan, shard: Option<Shard>) -> Result<(), Error> {
-    match shard.filter(|_| plan.precision.claims) {
-        Some(_) => Err(Error::ShardOfClaims),
-        None => Ok(()),
-    }
-}
-
-/// The A/A control, if it is asked for, or by default on a host.
-pub fn add_control(asked: Option<bool>, machine: MachineKind, plan: &mut Plan) {
-    if !asked.unwrap_or(machine == MachineKind::Host) {
-        return;
-    }
-    let added = study::aa_control::add(plan, stats::TRIALS_MIN as u32);
-    plan.identify();
-    match added {
-        Some(label) => log::info!("{label} is measured as an A/A control; --aa-control off leaves it out"),
-        None if asked.is_some() => log::warn!(
-            "no A/A control was added: it needs {} trials of each cell, and a study without `replicate`",
-            stats::TRIALS_MIN
-        ),
-        None => (),
-    }
-}
 
 /// Leaves out the cells of which programs are not installed, so that the others are measured. Unless nothing would be
 /// left, which is an error of the study.
@@ -130,11 +71,4 @@ pub(crate) fn check_tools(mut wanted: Vec<Tool>) -> Result<(), Error> {
     wanted.sort_unstable();
     wanted.dedup();
     Ok(tools::Tools::find(&wanted).map(drop)?)
-}
-
-/// The cell with that number, counted from 1.
-pub fn cell(plan: &Plan, number: u64) -> Result<&Cell, Error> {
-    let cells = plan.cells.len();
-    let cell = usize::try_from(number - 1).ok().and_then(|at| plan.cells.get(at));
-    cell.ok_or(Error::NoSuchCell { cell: number, cells })
 }

@@ -1,4 +1,4 @@
-//! Histories: studies of one cell with power cuts, generated from a seed.
+//! Random studies, the histories of a soak: each has one cell with power cuts and is generated from a seed.
 
 use study::trial_seed;
 

@@ -1,4 +1,4 @@
-//! States of the disks after power cuts, stored while the guest that produces them continues.
+//! Crash images: states of the disks after power cuts, stored while the guest that produces them continues.
 
 use super::contents::DiskContents;
 use super::memory_file::{Ends, memfd};

@@ -1,4 +1,4 @@
-//! The output of a trial, wherever it runs, and the outcome that follows from it.
+//! The outcome of a trial, which follows from its output, wherever it runs.
 
 use store::Ending;
 use study::event::{Event, Failure};
@@ -6,14 +6,14 @@ use trial::ProcessEnd;
 
 /// Reads a trial's lines, and records what determines its outcome.
 #[derive(Default)]
-pub struct Transcript {
+pub struct OutcomeReader {
     is_done: bool,
     failure: Option<Failure>,
     last_step: Option<String>,
     nonsense: Option<String>,
 }
 
-impl Transcript {
+impl OutcomeReader {
     /// One line of the trial; `event` gets the parsed event.
     pub fn line(&mut self, line: &[u8], event: &mut dyn FnMut(Event)) {
         match serde_json::from_slice::<Event>(line) {
@@ -65,11 +65,11 @@ mod tests {
 
     /// The outcome of a trial with these lines, as text, and the number of events.
     fn ending(lines: &[&[u8]], end: &ProcessEnd) -> (String, usize) {
-        let (mut transcript, mut events) = (Transcript::default(), 0);
+        let (mut outcome, mut events) = (OutcomeReader::default(), 0);
         for line in lines {
-            transcript.line(line, &mut |_| events += 1);
+            outcome.line(line, &mut |_| events += 1);
         }
-        let words = match transcript.ending(end, "boot", |end| format!("{end:?}")) {
+        let words = match outcome.ending(end, "boot", |end| format!("{end:?}")) {
             Ending::Failed(failure) => format!("{}: {}", failure.step, failure.message),
             Ending::Done => "done".to_owned(),
             Ending::Interrupted => "interrupted".to_owned(),
