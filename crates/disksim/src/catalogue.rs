@@ -3,10 +3,10 @@
 //! A model file is TOML; [`format`] describes its keys. The files of `data/disks/` are built in.
 
 pub mod build;
+pub mod figures;
 pub mod format;
 mod layout;
-pub mod note;
-pub(crate) mod sound;
+pub(crate) mod plausibility;
 
 use crate::contents::Survival;
 use crate::description::{Device, DiskDescription, Interface};
@@ -87,7 +87,7 @@ pub struct Model {
     /// The bus on which traces of the disk were taken.
     pub rig: Option<Interface>,
     /// Every figure of the file with its source.
-    pub notes: Vec<note::Note>,
+    pub notes: Vec<figures::Note>,
 }
 
 /// An entry of the catalogue.
@@ -216,9 +216,9 @@ impl Model {
     /// Builds a model from a parsed file; `text` is its text.
     pub fn build(file: ModelFile, text: &str) -> Result<Model, build::Wrong> {
         let (sectors, device) = build::device(&file)?;
-        sound::file(&file, text)?;
+        plausibility::file(&file, text)?;
         let rig = build::rig(&file)?;
-        let notes = note::collect(text);
+        let notes = figures::collect(text);
         let model = Model {
             file,
             sectors,
@@ -232,10 +232,10 @@ impl Model {
             disks,
         })
         .map_err(|e| build::Wrong {
-            offset: sound::place_of(e.reason, &model.file),
+            offset: plausibility::place_of(e.reason, &model.file),
             message: e.reason.into(),
         })?;
-        sound::device(&model.file, &model.device)?;
+        plausibility::device(&model.file, &model.device)?;
         Ok(model)
     }
 

@@ -1,6 +1,6 @@
 //! Properties of a model in numbers, measured on the simulated disk.
 
-use crate::catalogue::note::Note;
+use crate::catalogue::figures::Note;
 use crate::catalogue::{Model, build::Wrong};
 use crate::description::{Device, Mechanical};
 use crate::geometry::Geometry;

@@ -6,8 +6,8 @@ mod test_study;
 pub mod throughput_ceiling;
 pub mod trace;
 
+use disksim::catalogue::figures::Note;
 use disksim::catalogue::format::Sure;
-use disksim::catalogue::note::Note;
 use disksim::catalogue::{self, Model};
 use disksim::contents::{Survival, Survivors};
 use disksim::description::{Description, Device, DiskDescription};

@@ -3,7 +3,7 @@
 use super::reader::Reader;
 use super::syntax::{At, Sources};
 use crate::catalogue::format::SeekKeys;
-use crate::catalogue::sound::SHORTER_SEEK_MIN;
+use crate::catalogue::plausibility::SHORTER_SEEK_MIN;
 use std::format;
 use std::string::{String, ToString};
 use std::vec::Vec;
