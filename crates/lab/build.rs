@@ -40,10 +40,10 @@ const HOST_ONLY: &[&str] = &[
     "catalogue",
     "comparison",
     "disksim_import",
+    "load_generator",
     "replay",
     "show",
     "tests",
-    "user",
 ];
 
 fn main() {

@@ -3,8 +3,8 @@
 
 use disksim::catalogue;
 use disksim::description::Description;
+use disksim::disk_set::World;
 use disksim::request::{Completion, Op, Request};
-use disksim::world::World;
 use std::hint::black_box;
 use std::time::Instant;
 

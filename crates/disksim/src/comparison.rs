@@ -3,8 +3,8 @@
 use crate::catalogue::format::{CheckKeys, Quantity, Sure};
 use crate::catalogue::{Model, build::Wrong};
 use crate::description::Device;
+use crate::load_generator::LoadGenerator;
 use crate::request::Op;
-use crate::user::User;
 use std::collections::HashMap;
 use std::format;
 use std::string::String;
@@ -164,12 +164,12 @@ impl Runs<'_> {
         })
     }
 
-    fn user(&self, empty: bool) -> Result<User, Wrong> {
+    fn load(&self, empty: bool) -> Result<LoadGenerator, Wrong> {
         let mut model = self.model.clone();
         if let (Device::Flash(flash), true) = (&mut model.device, empty) {
             flash.aged = false;
         }
-        User::new(&model)
+        LoadGenerator::new(&model)
     }
 
     fn stream(&self, op: Op, check: &CheckKeys) -> Result<f64, Wrong> {
@@ -183,7 +183,7 @@ impl Runs<'_> {
         let counted = 400;
         let length = (warm + counted + 2) * u64::from(sectors);
         let from = (all.saturating_sub(length) as f64 * check.place.unwrap_or(0.0).clamp(0.0, 1.0)) as u64;
-        Ok(self.user(check.empty)?.stream_mb_s(op, from, sectors, warm, counted))
+        Ok(self.load(check.empty)?.stream_mb_s(op, from, sectors, warm, counted))
     }
 
     fn random(&mut self, write: bool, depth: u32, sectors: u32) -> Result<Random, Wrong> {
@@ -195,27 +195,27 @@ impl Runs<'_> {
             Device::Flash(_) => (FLASH_WARM_NS, FLASH_NS),
         };
         let warm_requests = if write && warm_ns > 0 { FLASH_WARM_WRITES } else { 0 };
-        let mut user = self.user(false)?;
+        let mut load = self.load(false)?;
         let blocks = self.model.sectors / u64::from(sectors);
         let op = if write { Op::Write } else { Op::Read };
         let mut submitted_ns = std::vec![0; depth as usize];
         let mut took_ns: Vec<u64> = Vec::new();
         for tag in 0..depth {
-            let sector = user.random(blocks) * u64::from(sectors);
-            user.submit(tag, op, sector, sectors);
+            let sector = load.random(blocks) * u64::from(sectors);
+            load.submit(tag, op, sector, sectors);
         }
         let (mut done, mut from_ns) = (0, None);
-        while from_ns.is_none_or(|from_ns| user.now_ns < from_ns + counted_ns) {
-            let tag = user.next();
-            let began_ns = std::mem::replace(&mut submitted_ns[tag as usize], user.now_ns);
+        while from_ns.is_none_or(|from_ns| load.now_ns < from_ns + counted_ns) {
+            let tag = load.next();
+            let began_ns = std::mem::replace(&mut submitted_ns[tag as usize], load.now_ns);
             done += 1;
             if from_ns.is_some() {
-                took_ns.push(user.now_ns - began_ns);
-            } else if user.now_ns >= warm_ns && done >= warm_requests {
-                from_ns = Some(user.now_ns);
+                took_ns.push(load.now_ns - began_ns);
+            } else if load.now_ns >= warm_ns && done >= warm_requests {
+                from_ns = Some(load.now_ns);
             }
-            let sector = user.random(blocks) * u64::from(sectors);
-            user.submit(tag, op, sector, sectors);
+            let sector = load.random(blocks) * u64::from(sectors);
+            load.submit(tag, op, sector, sectors);
         }
         took_ns.sort_unstable();
         let count = took_ns.len().max(1) as f64;
@@ -224,7 +224,7 @@ impl Runs<'_> {
             took_ns.get(at).map_or(0.0, |&ns| ns as f64 / 1e6)
         };
         let found = Random {
-            iops: count / (user.now_ns - from_ns.unwrap_or(0)).max(1) as f64 * 1e9,
+            iops: count / (load.now_ns - from_ns.unwrap_or(0)).max(1) as f64 * 1e9,
             mean_ms: took_ns.iter().sum::<u64>() as f64 / count / 1e6,
             p50_ms: quantile_ms(0.5),
             p99_ms: quantile_ms(0.99),
@@ -236,29 +236,29 @@ impl Runs<'_> {
     fn flush_ms(&self, writes: u32) -> Result<f64, Wrong> {
         // Mean over several rounds, because one flush depends on the positions of its writes.
         const ROUNDS: u32 = 5;
-        let mut user = self.user(false)?;
+        let mut load = self.load(false)?;
         let mut sum_ns = 0;
         for _ in 0..ROUNDS {
             for _ in 0..writes {
-                let sector = user.random(self.model.sectors / 8) * 8;
-                user.submit(0, Op::Write, sector, 8);
-                user.next();
+                let sector = load.random(self.model.sectors / 8) * 8;
+                load.submit(0, Op::Write, sector, 8);
+                load.next();
             }
-            sum_ns += user.flush_ns();
+            sum_ns += load.flush_ns();
         }
         Ok(sum_ns as f64 / f64::from(ROUNDS) / 1e6)
     }
 
     fn sync_write_ms(&self, sectors: u32) -> Result<f64, Wrong> {
         const ROUNDS: u32 = 1000;
-        let mut user = self.user(false)?;
+        let mut load = self.load(false)?;
         for _ in 0..ROUNDS {
-            let sector = user.random(self.model.sectors / u64::from(sectors)) * u64::from(sectors);
-            user.submit(0, Op::Write, sector, sectors);
-            user.next();
-            user.flush_ns();
+            let sector = load.random(self.model.sectors / u64::from(sectors)) * u64::from(sectors);
+            load.submit(0, Op::Write, sector, sectors);
+            load.next();
+            load.flush_ns();
         }
-        Ok(user.now_ns as f64 / f64::from(ROUNDS) / 1e6)
+        Ok(load.now_ns as f64 / f64::from(ROUNDS) / 1e6)
     }
 }
 

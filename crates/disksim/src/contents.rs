@@ -19,7 +19,7 @@ mod index;
 mod media;
 mod saved;
 mod survival;
-mod volatile;
+mod unflushed_versions;
 
 pub use blocks::{BLOCK_BYTES, SEGMENT_BYTES, Segments};
 pub use corruption::Corruption;
@@ -115,11 +115,11 @@ impl Store {
             let piece;
             (piece, rest) = rest.split_at(rest.len().min(BLOCK_BYTES - skip));
             match <&Block>::try_from(piece) {
-                Ok(whole) => self.media.put(disk, block, whole, volatile::WHOLE_BLOCK)?,
+                Ok(whole) => self.media.put(disk, block, whole, unflushed_versions::WHOLE_BLOCK)?,
                 Err(_) => {
                     self.media.copy_out(disk, block, &mut self.scratch);
                     self.scratch[skip..skip + piece.len()].copy_from_slice(piece);
-                    let written = volatile::sector_mask(skip, piece.len());
+                    let written = unflushed_versions::sector_mask(skip, piece.len());
                     self.media.put(disk, block, &self.scratch, written)?;
                 }
             }
@@ -185,8 +185,12 @@ impl Store {
         let length_bytes = ((sectors.end - sectors.start) * SECTOR_BYTES) as usize;
         self.media.copy_out(disk, block, &mut self.scratch);
         self.scratch[skip..skip + length_bytes].fill(0);
-        self.media
-            .put(disk, block, &self.scratch, volatile::sector_mask(skip, length_bytes))?;
+        self.media.put(
+            disk,
+            block,
+            &self.scratch,
+            unflushed_versions::sector_mask(skip, length_bytes),
+        )?;
         Ok(())
     }
 

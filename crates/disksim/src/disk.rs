@@ -1,14 +1,14 @@
 //! The front end of a disk: admission of requests, rejection of invalid ones, failure of the disk.
 //!
-//! The inside of a drive is in [`mechanical`](crate::mechanical) and [`flash`](crate::flash).
+//! The inside of a drive is in [`hard_disk`](crate::hard_disk) and [`flash`](crate::flash).
 
+use crate::completion_queue::Finishes;
 use crate::counters::Counters;
 use crate::description::{Device, DiskDescription};
 use crate::faults::{Faults, Slow};
-use crate::finish::Finishes;
 use crate::flash::FlashDrive;
+use crate::hard_disk::{Drive, Surroundings};
 use crate::link::Links;
-use crate::mechanical::{Drive, Surroundings};
 use crate::request::{Completion, Op, Request, Status};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;

@@ -1,9 +1,9 @@
 //! Validation traces: requests with the response times of a real disk, replayed on a model of it.
 
 use crate::catalogue::Model;
+use crate::disk_set::{Description, World};
 use crate::disksim_import::Diagnostic;
 use crate::request::{Op, Request, Status};
-use crate::world::{Description, World};
 use std::format;
 use std::string::{String, ToString};
 use std::vec::Vec;

@@ -2,7 +2,7 @@
 
 use crate::description::{Policy, Queue};
 use crate::geometry::Place;
-use crate::mechanics::Mechanics;
+use crate::positioning::Mechanics;
 
 /// Extents of the write cache that are compared by positioning time, on each side of the arm.
 const WINDOW: usize = 16;

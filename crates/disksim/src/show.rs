@@ -4,8 +4,8 @@ use crate::catalogue::figures::Note;
 use crate::catalogue::{Model, build::Wrong};
 use crate::description::{Device, Mechanical};
 use crate::geometry::Geometry;
+use crate::load_generator::LoadGenerator;
 use crate::request::Op;
-use crate::user::User;
 use std::string::String;
 use std::vec::Vec;
 
@@ -143,8 +143,8 @@ fn streaming(model: &Model, index: u64) -> Result<Streaming, Wrong> {
     let from = model.sectors.saturating_sub(length) * index / (PLACES - 1);
     Ok(Streaming {
         place: index as f64 / (PLACES - 1) as f64,
-        read_mb_s: User::new(model)?.stream_mb_s(Op::Read, from, sectors, warm, counted),
-        write_mb_s: User::new(model)?.stream_mb_s(Op::Write, from, sectors, warm, counted),
+        read_mb_s: LoadGenerator::new(model)?.stream_mb_s(Op::Read, from, sectors, warm, counted),
+        write_mb_s: LoadGenerator::new(model)?.stream_mb_s(Op::Write, from, sectors, warm, counted),
     })
 }
 
@@ -189,38 +189,38 @@ pub fn drain_ms(model: &Model) -> Result<f64, Wrong> {
 }
 
 fn random_reads(model: &Model, depth: u32) -> Result<RandomReads, Wrong> {
-    let mut user = User::new(model)?;
+    let mut load = LoadGenerator::new(model)?;
     let blocks = model.sectors / 8;
     let count = 2000;
     let mut submitted_ns = std::vec![0u64; depth as usize];
     let mut sum_ns = 0;
     for tag in 0..depth {
-        let sector = user.random(blocks) * 8;
-        user.submit(tag, Op::Read, sector, 8);
+        let sector = load.random(blocks) * 8;
+        load.submit(tag, Op::Read, sector, 8);
     }
     for _ in 0..count {
-        let tag = user.next();
-        sum_ns += user.now_ns - submitted_ns[tag as usize];
-        submitted_ns[tag as usize] = user.now_ns;
-        let sector = user.random(blocks) * 8;
-        user.submit(tag, Op::Read, sector, 8);
+        let tag = load.next();
+        sum_ns += load.now_ns - submitted_ns[tag as usize];
+        submitted_ns[tag as usize] = load.now_ns;
+        let sector = load.random(blocks) * 8;
+        load.submit(tag, Op::Read, sector, 8);
     }
     Ok(RandomReads {
         depth,
         latency_ms: sum_ns as f64 / f64::from(count) / 1e6,
-        reads_per_s: f64::from(count) / user.now_ns.max(1) as f64 * 1e9,
+        reads_per_s: f64::from(count) / load.now_ns.max(1) as f64 * 1e9,
     })
 }
 
 fn flush(model: &Model, writes: u32) -> Result<Flush, Wrong> {
-    let mut user = User::new(model)?;
+    let mut load = LoadGenerator::new(model)?;
     for _ in 0..writes {
-        let sector = user.random(model.sectors / 8) * 8;
-        user.submit(0, Op::Write, sector, 8);
-        user.next();
+        let sector = load.random(model.sectors / 8) * 8;
+        load.submit(0, Op::Write, sector, 8);
+        load.next();
     }
-    let written_ns = user.now_ns;
-    let flush_ms = user.flush_ns() as f64 / 1e6;
+    let written_ns = load.now_ns;
+    let flush_ms = load.flush_ns() as f64 / 1e6;
     Ok(Flush {
         writes,
         writes_ms: written_ns as f64 / 1e6,

@@ -3,8 +3,8 @@
 
 use crate::{Error, Extent, ReadableDisk, RequestKind, Timing, Writable};
 use disksim::description::{Description, DiskDescription};
+use disksim::disk_set::World;
 use disksim::request::{self, Completion, Request, Status};
-use disksim::world::World;
 
 /// A simulated disk without host overhead.
 pub struct SimulatedDisk {

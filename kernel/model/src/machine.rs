@@ -9,8 +9,8 @@ use core::cell::UnsafeCell;
 use core::ptr::NonNull;
 use disksim::contents::{Cache, Corruption, Error, SEGMENT_BYTES, Segments, Store};
 use disksim::description::{Description, Device};
+use disksim::disk_set::{Counters, World};
 use disksim::request::{Completion, Op, Request, Status};
-use disksim::world::{Counters, World};
 
 /// `RL_COUNTERS` of `driver/raidlab.h`.
 pub const COUNTERS: usize = Counters::NAMES.len();

@@ -7,11 +7,11 @@ fn every_file_makes_a_disk() {
     for (name, text) in super::FILES {
         let model = Model::parse(name, text).unwrap_or_else(|e| panic!("{e}"));
         assert_eq!(model.file.name, *name, "the file is called as its model");
-        let description = crate::world::Description {
+        let description = crate::disk_set::Description {
             links: Vec::new(),
             disks: std::vec![model.description(1)],
         };
-        assert!(crate::world::World::new(&description).is_ok());
+        assert!(crate::disk_set::World::new(&description).is_ok());
         assert!(!model.notes.is_empty());
     }
     assert_eq!(list().len(), super::FILES.len());

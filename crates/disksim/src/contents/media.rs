@@ -3,7 +3,7 @@
 use super::blocks::{Block, Blocks, Segments};
 use super::index::{Index, Nodes};
 use super::survival::Survival;
-use super::volatile::{History, Versions};
+use super::unflushed_versions::{History, Versions};
 use super::{BLOCK_SECTORS, Cache, Corruption, Error, Full, Stats};
 use crate::request::SECTOR_BYTES;
 use alloc::boxed::Box;
@@ -114,7 +114,7 @@ impl Media {
         let Media { blocks: held, nodes } = self;
         match &mut disk.history {
             Some(history) => disk.index.clear(nodes, blocks, &mut |block, id| {
-                history.remember(held, block, id, super::volatile::WHOLE_BLOCK);
+                history.remember(held, block, id, super::unflushed_versions::WHOLE_BLOCK);
             }),
             None => disk.index.clear(nodes, blocks, &mut |_, id| held.release(id)),
         }
@@ -152,7 +152,7 @@ impl Media {
             versions.compose(&self.blocks, &mut choice, scratch);
             // If there is no memory for the new block, the old one stays as last written, which is also a valid
             // outcome.
-            let _ = self.put(disk, block, scratch, super::volatile::WHOLE_BLOCK);
+            let _ = self.put(disk, block, scratch, super::unflushed_versions::WHOLE_BLOCK);
         }
         history.forget(&mut self.blocks);
         disk.history = Some(history);

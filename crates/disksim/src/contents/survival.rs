@@ -1,7 +1,7 @@
 //! Which parts of a disk's cache survive a power cut.
 
 use super::BLOCK_SECTORS;
-use super::volatile::Version;
+use super::unflushed_versions::Version;
 use core::ops::Range;
 use serde::{Deserialize, Serialize};
 

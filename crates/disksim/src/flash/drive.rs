@@ -2,8 +2,8 @@
 
 use super::translation::{Location, Translation, Work};
 use super::{Flash, Slc};
+use crate::hard_disk::Surroundings;
 use crate::link::span_ns;
-use crate::mechanical::Surroundings;
 use crate::request::{Op, Request, Status};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;

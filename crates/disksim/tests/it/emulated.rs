@@ -2,8 +2,8 @@
 
 use disksim::catalogue::{self, Model};
 use disksim::description::{Description, Device, DiskDescription};
+use disksim::disk_set::World;
 use disksim::request::{Op, Request};
-use disksim::world::World;
 
 const SECTORS: u64 = 31_256_085_168;
 const TURN_MS: f64 = 60_000.0 / 7200.0;

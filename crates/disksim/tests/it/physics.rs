@@ -2,8 +2,8 @@
 
 use disksim::catalogue;
 use disksim::description::{Description, Device, DiskDescription, Mechanical, Policy};
+use disksim::disk_set::World;
 use disksim::request::{Completion, Op, Request, Status};
-use disksim::world::World;
 
 const SECTOR_BYTES: f64 = 512.0;
 const MODELS: [&str; 3] = ["wd-500gb-2007", "seagate-ironwolf-12tb", "seagate-cheetah-15k7-450gb"];

@@ -2,8 +2,8 @@
 
 use disksim::catalogue;
 use disksim::description::{Description, Destage, Device, DiskDescription, Mapping, Policy, ReadAhead, SeekEarly};
+use disksim::disk_set::World;
 use disksim::request::{Op, Request, Status};
-use disksim::world::World;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 

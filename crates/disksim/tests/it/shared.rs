@@ -2,11 +2,11 @@
 
 use disksim::catalogue;
 use disksim::description::{Description, Device, DiskDescription};
+use disksim::disk_set::World;
 use disksim::faults::{SectorRange, Slow};
 use disksim::flash::Flash;
 use disksim::link::LinkDescription;
 use disksim::request::{Completion, Op, Request, Status};
-use disksim::world::World;
 
 struct Bench {
     world: World,

@@ -2,8 +2,8 @@
 
 use disksim::catalogue;
 use disksim::description::{Description, Device, DiskDescription};
+use disksim::disk_set::World;
 use disksim::request::{Completion, Op, Request};
-use disksim::world::World;
 
 const SECTOR_BYTES: f64 = 512.0;
 /// 44 KiB: the share of each disk in a 128 KiB record on a RAIDZ1 of four.

@@ -3,10 +3,10 @@
 
 use disksim::catalogue::{self, Model};
 use disksim::description::{Description, Device, DiskDescription, Mechanical};
+use disksim::disk_set::World;
 use disksim::geometry::Geometry;
 use disksim::link::LinkDescription;
 use disksim::request::{Completion, Op, Request};
-use disksim::world::World;
 
 const SECTOR_BYTES: u64 = 512;
 

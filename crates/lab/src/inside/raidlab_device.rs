@@ -4,7 +4,7 @@
 use crate::protocol::carried;
 use crate::protocol::job::{self, GuestJob};
 use crate::protocol::setting::{devices, setting_on};
-use disksim::world::Counters;
+use disksim::disk_set::Counters;
 use rustix::ioctl::{self, Opcode, opcode};
 use serde::Serialize;
 use std::ffi::c_void;

@@ -3,8 +3,8 @@
 
 use disksim::catalogue::Model;
 use disksim::description::Description;
+use disksim::disk_set::World;
 use disksim::request::{Completion, Op, Request};
-use disksim::world::World;
 
 const CHUNK: u64 = 1024;
 const DISKS: u64 = 4;

@@ -3,9 +3,9 @@
 use crate::almost_valid;
 use disksim::catalogue::Model;
 use disksim::description::Description;
+use disksim::disk_set::World;
 use disksim::disksim_import::{self, Diagnostic};
 use disksim::request::{Op, Request};
-use disksim::world::World;
 use disksim::{catalogue, replay};
 use proptest::prop_assert;
 use proptest::test_runner::TestCaseError;

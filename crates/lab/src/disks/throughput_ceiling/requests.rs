@@ -172,8 +172,8 @@ fn shortest_move_s(disk: &Mechanical) -> f64 {
 mod tests {
     use super::*;
     use disksim::catalogue::{self, Model};
+    use disksim::disk_set::{Description, World};
     use disksim::request::{Op, Request};
-    use disksim::world::{Description, World};
 
     /// The bound of a job on a single disk of a model, and the rate of a simulated disk, in requests per second.
     fn bound_and_simulated(model: &Model, op: Op, mib: u64, depth: u32) -> Option<(f64, f64)> {

@@ -4,9 +4,9 @@ pub use crate::check::Invalid;
 pub use crate::counters::Counters;
 pub use crate::description::{Description, DiskDescription};
 
-use crate::channel::Channels;
 use crate::disk::Disk;
 use crate::faults::Slow;
+use crate::ide_channel::Channels;
 use crate::link::Links;
 use crate::request::{Completion, Request, Status};
 use alloc::vec::Vec;

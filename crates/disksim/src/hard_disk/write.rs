@@ -5,7 +5,7 @@ use crate::buffer::State;
 use crate::description::SeekEarly;
 use crate::extents::{Arrival, Extent};
 use crate::geometry::Place;
-use crate::mechanics::{Run, Taking};
+use crate::positioning::{Run, Taking};
 use crate::request::{Request, Status};
 use crate::shingled::Target;
 

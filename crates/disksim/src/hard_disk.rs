@@ -10,14 +10,14 @@ mod read;
 mod write;
 
 use crate::buffer::{Buffer, State};
+use crate::completion_queue::Finishes;
 use crate::counters::Counters;
 use crate::description::{self, Overheads};
 use crate::extents::{Arrival, Extent};
 use crate::faults::Faults;
-use crate::finish::Finishes;
 use crate::geometry::Place;
 use crate::link::{Links, span_ns};
-use crate::mechanics::{Mechanics, Run};
+use crate::positioning::{Mechanics, Run};
 use crate::request::{Op, Request, Status};
 use crate::shingled::Shingles;
 use crate::write_back::WriteBack;

@@ -3,7 +3,7 @@
 use super::{Drive, Surroundings};
 use crate::buffer::Hit;
 use crate::extents::Extent;
-use crate::mechanics::Taking;
+use crate::positioning::Taking;
 
 impl Drive {
     /// Rounds a length down to the end of a physical sector, so that a write that is done in parts does not split

@@ -4,7 +4,7 @@ use super::{Busy, Drive, Job, Kind, Surroundings, Sweep, Transfer};
 use crate::buffer::{Hit, State};
 use crate::description::{ReadAhead, SeekEarly};
 use crate::link::span_ns;
-use crate::mechanics::{Run, Taking};
+use crate::positioning::{Run, Taking};
 use crate::request::{Request, Status};
 
 /// When the drive's wire can start, and the earliest time at which the last sector can have passed it.

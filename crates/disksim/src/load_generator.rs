@@ -1,21 +1,21 @@
 //! A host that uses a simulated disk, with one or several requests in flight.
 
 use crate::catalogue::{Model, build::Wrong};
+use crate::disk_set::{Description, World};
 use crate::request::{Completion, Op, Request};
-use crate::world::{Description, World};
 use std::vec::Vec;
 
 const SECTOR_BYTES: f64 = 512.0;
 
-/// A disk of the model and the state of its user.
-pub(crate) struct User {
+/// A disk of the model and the state of its load.
+pub(crate) struct LoadGenerator {
     world: World,
     pub(crate) now_ns: u64,
     done: Vec<Completion>,
     random: u64,
 }
 
-impl User {
+impl LoadGenerator {
     pub(crate) fn new(model: &Model) -> Result<Self, Wrong> {
         let disks = std::vec![model.description(1)];
         let world = World::new(&Description {
@@ -26,7 +26,7 @@ impl User {
             offset: 0,
             message: e.reason.into(),
         })?;
-        Ok(User {
+        Ok(LoadGenerator {
             world,
             now_ns: 0,
             done: Vec::new(),

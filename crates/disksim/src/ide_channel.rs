@@ -1,4 +1,4 @@
-//! Channels that allow one command at a time for all their disks.
+//! Channels of IDE, which allow one command at a time for all their disks.
 
 use crate::description::Description;
 use crate::request::Request;
