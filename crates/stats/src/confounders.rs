@@ -1,5 +1,5 @@
-//! Confounders, which make compared stacks not comparable: a difference in the disks' write cache, barriers, the journal mode or
-//! the state of the caches decides a result, so that a comparison may measure something else than intended.
+//! Confounders, which make compared stacks not comparable: a difference in the disks' write cache, barriers, the journal
+//! mode or the state of the caches decides a result, so that a comparison may measure something else than intended.
 //!
 //! A claim, the ranking of a workload and a table relative to a row are *comparisons* of cells. Two compared cells
 //! that differ in such a *setting* are reported, unless the comparison is about the setting: either the two differ
