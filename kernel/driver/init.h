@@ -9,7 +9,7 @@ struct uml_pt_regs;
 
 /*
  * Addresses of the kernel itself: its image, the guest's memory, vmalloc(). The init's memory is below and above; the second
- * address is that of its program (MEMORY_ADDRESS in crates/lab/src/guest/init.rs).
+ * address is that of its program (MEMORY_ADDRESS in crates/lab/src/protocol.rs).
  */
 #define RAIDLAB_KERNEL_START 0x60000000UL
 #define RAIDLAB_KERNEL_END 0x1000000000UL

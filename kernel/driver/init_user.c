@@ -249,11 +249,11 @@ int raidlab_init_signal(int sig, siginfo_t *si, void *context)
 		GET_FAULTINFO_FROM_MC(raidlab_init_user->faultinfo, mc);
 		memcpy(raidlab_init_user->fp, mc->fpregs, fp_bytes);
 	}
-	if (sig != SIGSYS)
+	if (sig != SIGSYS) {
 		info = *si;
-	/* The handlers of all signals but SIGSYS block some. */
-	if (sig != SIGSYS)
+		/* The handlers of all signals but SIGSYS block some. */
 		sigprocmask(SIG_SETMASK, &frame.uc_sigmask, NULL);
+	}
 	longjmp(raidlab_init_back, sig);
 	__builtin_unreachable();
 }

@@ -9,7 +9,7 @@ mod output_preferences;
 mod progress;
 
 use clap::Parser;
-use expected::ExpectedError;
+use error::ExpectedError;
 use files::OutputError;
 use std::io::{self, ErrorKind, Write};
 use std::process::ExitCode;

@@ -7,6 +7,13 @@ use study::metric::Metric;
 use study::stack::{MachineKind, ProcessorSpec};
 use study::{Facts, Recorded, TrialKey};
 
+/// The sentences above the scoreboard.
+fn verdict(input: &report::Input) -> String {
+    let page = html(input);
+    let verdict = page.split("<p class=\"verdict\">").nth(1).expect("a verdict");
+    verdict.split("</p>").next().expect("its end").to_owned()
+}
+
 #[test]
 fn the_page_stands_alone_and_runs_nothing() {
     let page = html(&input());
@@ -265,11 +272,6 @@ fn issue_12_3_the_report_warns_as_the_plan_does() {
 #[test]
 fn issue_39_a6_failed_trials_stand_in_the_first_line() {
     let mut input = input();
-    let verdict = |input: &report::Input| {
-        let page = html(input);
-        let verdict = page.split("<p class=\"verdict\">").nth(1).expect("a verdict");
-        verdict.split("</p>").next().expect("its end").to_owned()
-    };
     assert!(
         verdict(&input).starts_with("1 of 42 trials failed."),
         "{}",
