@@ -50,7 +50,8 @@ fn table(rows: &[ComparisonRow], options: TableOptions) -> String {
         return lines(rows, options, true).join("\n");
     }
     let mut lines = lines(rows, options, false).into_iter();
-    let mut text: Vec<String> = lines.by_ref().take(HEADING_LINES).collect();
+    let indented = |line: String| format!("  {line}");
+    let mut text: Vec<String> = lines.by_ref().take(HEADING_LINES).map(indented).collect();
     let mut last = String::new();
     for (row, line) in rows.iter().zip(lines) {
         let cell = cell_words(row);
@@ -58,7 +59,7 @@ fn table(rows: &[ComparisonRow], options: TableOptions) -> String {
             text.push(textwrap::fill(&cell, options.width.max(20)));
             last = cell;
         }
-        text.push(format!("  {line}"));
+        text.push(indented(line));
     }
     text.join("\n")
 }

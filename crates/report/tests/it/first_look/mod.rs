@@ -178,9 +178,15 @@ fn measure(input: &mut Input, cell: &Cell, index: u32, test: TreeTest, value: f6
     } else {
         Vec::new()
     };
+    // Files, and MiB of them.
+    let (files, mebibytes) = match cell.workload.name.as_str() {
+        "small files" => (10_928.0, 26.0),
+        _ => (1744.0, 6976.0),
+    };
+    let amount = if test == TreeTest::Delete { files } else { mebibytes };
     let samples = [
         (metric, value),
-        (Metric::Duration, 26.0 / value),
+        (Metric::Duration, amount / value),
         (Metric::DeviceWrites, (40_000.0 / value).round()),
     ];
     for (metric, value) in samples {
