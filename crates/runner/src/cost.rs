@@ -13,6 +13,9 @@ const TRIAL_US: u64 = 250_000;
 /// One system call, including the requests that it causes.
 const OPERATION_US: u64 = 20;
 
+/// Recovering and checking the disks after one power cut.
+const POWER_CUT_STATE_US: u64 = 40_000;
+
 /// Bytes per microsecond that a guest transfers to and from all members of the array.
 const BYTES_PER_US: u64 = 500;
 
@@ -61,7 +64,24 @@ pub fn expected_us_on(cell: &Cell, of_disks: impl Fn(&IoSpec) -> u64) -> u64 {
             }
             (blocks, blocks.saturating_mul(block))
         }
+        // Each character is a system call, once to write and once to read it.
+        Work::Bonnie(bonnie) => {
+            let characters = if bonnie.per_char { bonnie.char_bytes } else { 0 };
+            let operations = u64::from(bonnie.seeks).saturating_add(characters.saturating_mul(2));
+            (operations, work.spec().bytes(4096))
+        }
+        Work::Iozone(iozone) => {
+            let records = iozone.file_bytes / iozone.record_bytes.max(1);
+            let of_tests = records
+                .saturating_mul(u64::from(iozone.processes))
+                .saturating_mul(tests);
+            (of_tests, work.spec().bytes(4096))
+        }
         _ => (0, work.spec().bytes(4096)),
+    };
+    let states = match work {
+        Work::PowerCut(cut) => u64::from(cut.points).saturating_mul(u64::from(cut.subsets) + 1),
+        _ => 0,
     };
     let disks = cell.machine.disks.first().map_or(1, |group| group.count);
     let bytes = cell.stack.array.member_bytes_min(disks, bytes).saturating_mul(tests);
@@ -69,6 +89,7 @@ pub fn expected_us_on(cell: &Cell, of_disks: impl Fn(&IoSpec) -> u64) -> u64 {
     TRIAL_US
         .saturating_add(operations.saturating_mul(OPERATION_US))
         .saturating_add(bytes / BYTES_PER_US)
+        .saturating_add(states.saturating_mul(POWER_CUT_STATE_US))
         // Sums of many costs must not overflow.
         .min(u64::from(u32::MAX) * 1000)
 }

@@ -5,7 +5,7 @@ use study::Shard;
 
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    #[error("no folder `{}` for the store: create it, or name another file", folder.display())]
+    #[error("no folder `{}` for the store: create it, or name another file with --store", folder.display())]
     MissingFolder { folder: PathBuf },
     #[error("no store at `{}`: `raidlab run STUDY --store FILE` creates one", path.display())]
     Missing { path: PathBuf },
@@ -28,13 +28,13 @@ pub enum StoreError {
     Newer { path: PathBuf, found: i64, known: i64 },
     #[error(
         "run {run} in `{}` is being written by another raidlab (process {pid}): wait for it or stop it, \
-         or name another file",
+         or name another file with --store",
         path.display()
     )]
     Taken { path: PathBuf, run: i64, pid: i64 },
     #[error(
         "`{}` holds {} (run {run}), and the command asks for {}: a store is for one shard of a run, or for all of it; \
-         name another file (the store was not changed)",
+         name another file with --store (the store was not changed)",
         path.display(), shard_words(*.found), shard_words(*.wanted)
     )]
     OtherShard {
@@ -65,7 +65,7 @@ pub enum StoreError {
 
 fn kept(trials: u64) -> String {
     match trials {
-        0 => "free some space, or name another file".to_owned(),
+        0 => "free some space, or name another file with --store".to_owned(),
         _ => format!("finished trials ({trials}) are kept; free some space and run the same command to continue"),
     }
 }

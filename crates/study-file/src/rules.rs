@@ -10,4 +10,5 @@ pub(crate) mod many_devices;
 pub(crate) mod md_geometry;
 pub(crate) mod md_tunables;
 pub(crate) mod memory;
+pub(crate) mod parallel;
 pub(crate) mod stack;

@@ -326,7 +326,7 @@ fn issue_39_a1_a_test_of_less_than_a_second_decides_nothing() {
     assert_eq!(verdict(&short), without);
     assert!(
         html(&short).contains(
-            "Tests of less than 1 s with every stack do not count: small files delete (0.090 to 0.90 s)."
+            "Tests of less than 1 s with every stack do not count: small files delete (0.0900 to 0.900 s)."
         )
     );
     assert!(

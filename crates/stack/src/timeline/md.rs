@@ -9,6 +9,7 @@ use crate::array::md::Array;
 use crate::machine::device::BlockDevice;
 use crate::machine::error::Cause;
 use crate::machine::sysfs;
+use std::path::Path;
 use std::time::{Duration, Instant};
 use study::act::{Act, ActKind};
 use tools::{Invocation, Tool};
@@ -177,7 +178,10 @@ impl Redundancy for Md {
     }
 
     fn share_done(&self) -> Result<Option<f64>, Cause> {
-        Ok(share(&self.progress()?))
+        // `sync_completed` moves by a sixteenth at a time.
+        let text = sysfs::read(Path::new("/proc/mdstat"))?;
+        let name = self.array.device.path.file_name().and_then(|name| name.to_str());
+        Ok(name.and_then(|name| share(recovered(&text, name)?)))
     }
 
     fn has_bitmap(&self) -> Result<bool, Cause> {
@@ -219,6 +223,17 @@ fn checksum_errors(line: &str) -> Option<u64> {
     words.next()?.parse().ok()
 }
 
+/// The part of a recovery that is done, from /proc/mdstat: `37043392/292945152`.
+fn recovered<'a>(mdstat: &'a str, array: &str) -> Option<&'a str> {
+    let is_of_array = |line: &&str| line.split(' ').next() == Some(array);
+    let mut lines = mdstat.lines().skip_while(|line| !is_of_array(line));
+    let line = lines
+        .by_ref()
+        .take_while(|line| !line.trim().is_empty())
+        .find(|line| line.contains("recovery ="))?;
+    line.split_once('(')?.1.split_once(')').map(|(progress, _)| progress)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -227,5 +242,17 @@ mod tests {
     fn errors_of_checksums_are_read() {
         assert_eq!(checksum_errors("0 524288 integrity 3 524288 -\n"), Some(3));
         assert_eq!(checksum_errors("0 524288 linear 254:0 2048\n"), None);
+    }
+
+    #[test]
+    fn the_part_of_a_recovery_is_read_from_mdstat() {
+        let mdstat = "Personalities : [raid10] [raid6] [raid5] [raid4]\n\
+            md1 : active raid5 vdh[3] vdg[1] vdf[0]\n      8384512 blocks level 5 [3/3] [UUU]\n\n\
+            md0 : active raid10 vda[4] vdd[3] vdc[2] vdb[1]\n      8384512 blocks super 1.2 2 near-copies [4/3] [_UUU]\n      \
+            [==>..................]  recovery = 12.5% (524288/4194304) finish=1.0min speed=10488K/sec\n\n\
+            unused devices: <none>\n";
+        assert_eq!(recovered(mdstat, "md0").and_then(share), Some(0.125));
+        assert_eq!(recovered(mdstat, "md1"), None);
+        assert_eq!(recovered(mdstat, "md"), None);
     }
 }

@@ -41,6 +41,7 @@ pub(crate) fn of_work(
 ) -> Option<Impossible> {
     let mut parts = stack_parts(machine, stack, disk_bytes);
     parts.extend(buffers(work));
+    parts.extend(names(work));
     judge(machine, parts)
 }
 
@@ -101,6 +102,22 @@ fn buffers(work: &Work) -> Option<Part> {
         ),
         bytes: need(io.jobs, io.queue_depth, block),
         about: &["numjobs", "iodepth", "bs", "ram"],
+    })
+}
+
+/// The lists of files and directories that a workload makes and reads: an entry with its name, and the path under which it
+/// was found.
+fn names(work: &Work) -> Option<Part> {
+    const NAME_BYTES: u64 = 160;
+    let (files, directories) = match work {
+        Work::Tree(spec) => (spec.files, spec.directories),
+        Work::Server(spec) => (spec.files, spec.directories),
+        _ => return None,
+    };
+    Some(Part {
+        what: format!("names of {files} files and {directories} directories"),
+        bytes: (u64::from(files) + u64::from(directories)).saturating_mul(NAME_BYTES),
+        about: &["files", "directories", "ram"],
     })
 }
 

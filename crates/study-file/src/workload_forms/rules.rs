@@ -1,10 +1,11 @@
 //! Rules for workloads, alone and on a given stack.
 
 use crate::rules::impossible::{Impossible, PAGE_BYTES, impossible};
-use crate::rules::memory;
 use crate::rules::stack::room_bytes;
+use crate::rules::{memory, parallel};
 use crate::syntax::unit::describe_size;
 use study::stack::{Level, MachineSpec, StackSpec};
+use study::wording::number;
 use study::workload::{ImportedSpec, Work};
 
 /// The rules of one kind of work. By default no axis determines its space, and every stack can run it.
@@ -65,6 +66,8 @@ pub(crate) fn check_work(
     let mut all = rules(work).check(machine, stack);
     all.extend(largest_file(stack, work));
     all.extend(memory::of_work(machine, stack, work, disk_bytes));
+    all.extend(parallel::of_work(machine, work));
+    all.extend(inodes(stack, work, room_bytes(machine, stack, disk_bytes)));
     let Some(there) = room_bytes(machine, stack, disk_bytes) else {
         return all;
     };
@@ -101,6 +104,49 @@ fn largest_file(stack: &StackSpec, work: &Work) -> Option<Impossible> {
     );
     let about = [rules(work).file_size_axes(), &["type"]].concat();
     impossible(&about, reason, "use type = \"exfat\", or smaller files")
+}
+
+/// Bytes for each inode of an ext filesystem, by its size: `inode_ratio` of mke2fs.conf for its usage types.
+const fn inode_ratio(bytes: u64) -> u64 {
+    const MIB: u64 = 1 << 20;
+    const TIB: u64 = 1 << 40;
+    if bytes < 512 * MIB {
+        4096
+    } else if bytes < 4 * TIB {
+        16384
+    } else if bytes < 16 * TIB {
+        32768
+    } else {
+        65536
+    }
+}
+
+fn inodes(stack: &StackSpec, work: &Work, room_bytes: Option<u64>) -> Option<Impossible> {
+    let Work::Tree(tree) = work else { return None };
+    let room = room_bytes?;
+    let kind = stack.filesystem.kind;
+    if !matches!(kind.name, "ext2" | "ext3" | "ext4") {
+        return None;
+    }
+    let needs = u64::from(tree.files) + u64::from(tree.directories);
+    let most = room / inode_ratio(room);
+    let reason = format!(
+        "{} of this size has about {} inodes, but the workload has {} files and {} directories",
+        kind.name,
+        number(most as f64, 0),
+        number(f64::from(tree.files), 0),
+        number(f64::from(tree.directories), 0)
+    );
+    let about = [&["directories", "files"], STACK_ROOM].concat();
+    (needs > most)
+        .then(|| {
+            impossible(
+                &about,
+                reason,
+                "reduce the workload, use a larger array, or type = \"xfs\"",
+            )
+        })
+        .flatten()
 }
 
 /// It was run before, outside of studies.

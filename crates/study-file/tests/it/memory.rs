@@ -3,8 +3,12 @@
 use study_file::{Known, read};
 
 fn said(ram: &str, array: &str, io: &str) -> String {
+    said_of(ram, array, &format!("io = {{ {io} }}"))
+}
+
+fn said_of(ram: &str, array: &str, work: &str) -> String {
     let source = format!(
-        "ram = \"{ram}\"\n[disks]\ncount = 8\n[[stack]]\narray = {{ {array} }}\n[[workload]]\nname = \"w\"\nio = {{ {io} }}\n"
+        "ram = \"{ram}\"\n[disks]\ncount = 8\n[[stack]]\narray = {{ {array} }}\n[[workload]]\nname = \"w\"\n{work}\n"
     );
     match read(&source, "a.toml", &Known::default()) {
         Ok(_) => String::new(),
@@ -39,4 +43,52 @@ fn buffers_of_requests_larger_than_the_guest_are_an_error() {
     let large = of("bs = \"1M\", iodepth = 256");
     assert!(large.contains("buffers of 1 × 256 requests of 1M: 256 MiB"), "{large}");
     assert_eq!(of("bs = \"1M\", iodepth = 128"), "");
+}
+
+/// Issue 39: what `plan` accepted made the guest's kernel panic.
+#[test]
+fn names_that_do_not_fit_into_the_guest_are_an_error() {
+    let of = |ram: &str, work: &str| said_of(ram, "level = 5", work);
+    for work in [
+        "tree = { files = 1, directories = 10000000 }",
+        "tree = { files = 20000000, size = \"1B\" }",
+        "server = { files = 10000000, size = \"1B\" }",
+    ] {
+        let said = of("128M", work);
+        assert!(said.contains("the guest has 128 MiB of RAM"), "{work}: {said}");
+        assert!(said.contains("names of "), "{work}: {said}");
+    }
+    assert_eq!(of("1G", "tree = { files = 1000000 }"), "");
+}
+
+/// Issue 39: 100,000 directories on ext4 of 1.5 GiB failed after 11 s with "No space left on device".
+#[test]
+fn more_files_than_inodes_are_an_error() {
+    let of = |size: &str| {
+        said_of(
+            "1G",
+            &format!("level = 5, size = \"{size}\""),
+            "tree = { files = 1, directories = 300000 }",
+        )
+    };
+    let small = of("512M");
+    assert!(small.contains("ext4 of this size has about 229,376 inodes"), "{small}");
+    assert_eq!(of("1G"), "");
+}
+
+/// Issue 39: with 400 jobs the guest was ended by `vm.max_map_count`, with 1,100 there were too many open files.
+#[test]
+fn more_threads_than_a_guest_runs_are_an_error() {
+    let of = |work: &str| said_of("4G", "level = 5", work);
+    for (work, key) in [
+        ("io = { numjobs = 257, size = \"1M\" }", "numjobs"),
+        ("server = { clients = 512 }", "clients"),
+        ("iozone = { processes = 1024, file = \"64K\" }", "processes"),
+        ("bonnie = { seekers = 1024 }", "seekers"),
+    ] {
+        let said = of(work);
+        assert!(said.contains(&format!("write `{key} = 256` or less")), "{work}: {said}");
+    }
+    assert_eq!(of("io = { numjobs = 256, size = \"1M\" }"), "");
+    assert!(said_of("4G", "level = 5", "io = { iodepth = 32769 }").contains("32768"));
 }

@@ -55,7 +55,7 @@ static KEYS: &[Key] = &[
     key(Table::Io, "bs", Size { min: 1, max: GIB }, Listed, "`4K`", "bytes of one read or write"),
     key(Table::Io, "size", Size { min: 512, max: PIB }, Listed, "`1G`", "bytes that each job works on, in its own file or its part of the raw device").on_axis("io_size"),
     key(Table::Io, "numjobs", Count { min: 1, max: 4096 }, Listed, "1", "parallel jobs"),
-    key(Table::Io, "iodepth", Count { min: 1, max: 65536 }, Listed, "1", "requests in flight for each job"),
+    key(Table::Io, "iodepth", Count { min: 1, max: 32768 }, Listed, "1", "requests in flight for each job; io_uring has at most 32768"),
     key(Table::Io, "direct", Flag, Listed, "`false`", "direct I/O (O_DIRECT)"),
     key(Table::Io, "sync", Word(SYNC), Listed, "`none`", "`sync`: every write with its metadata is on stable storage when it returns (O_SYNC); `dsync`: its data (O_DSYNC)"),
     key(Table::Io, "fsync", Count { min: 0, max: 1 << 31 }, Listed, "0", "fsync after this number of writes; 0: never"),
