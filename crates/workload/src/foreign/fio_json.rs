@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Strings with reports in strings with reports are nobody's.
+/// Strings with reports in strings with reports are nobody's, and neither are `jobs` in `jobs`.
 const DEPTH_MAX: u32 = 4;
 
 /// All reports in the text; the error if there is one that cannot be read.
@@ -49,13 +49,18 @@ struct Found {
 
 /// Looks for values that begin with a brace; what is wrong with one that seems to be a report.
 ///
-/// A value that ends too early is tried again from its next brace. serde_json's limit of depth keeps that from being
-/// quadratic.
+/// A value that ends too early is tried again from its next brace, except from those that were open where it ended:
+/// they end there too. So the time is linear, however many braces are open.
 fn scan(text: &str, found: &mut Found, depth: u32) -> Option<String> {
     let mut broken = None;
+    let mut is_broken: Vec<bool> = Vec::new();
     let mut at = 0;
     while let Some(next) = text[at..].find('{') {
         at += next;
+        if is_broken.get(at) == Some(&true) {
+            at += 1;
+            continue;
+        }
         let mut stream = serde_json::Deserializer::from_str(&text[at..]).into_iter::<&RawValue>();
         match stream.next() {
             Some(Ok(raw)) => {
@@ -63,11 +68,12 @@ fn scan(text: &str, found: &mut Found, depth: u32) -> Option<String> {
                 at += stream.byte_offset().max(1);
             }
             Some(Err(error)) => {
-                if broken.is_none()
-                    && text[at..]
-                        .trim_start_matches(['{', ' ', '\n', '\r', '\t'])
-                        .starts_with("\"fio version\"")
-                {
+                is_broken.resize(text.len(), false);
+                let end = at + bytes_read(&text[at..], &error);
+                for brace in open_braces(&text.as_bytes()[at..end]) {
+                    is_broken[at + brace] = true;
+                }
+                if broken.is_none() && seems_a_report(&text[at..]) {
                     let line = text[..at].matches('\n').count() + error.line();
                     let what = if error.is_eof() {
                         "ends too early".to_owned()
@@ -86,10 +92,44 @@ fn scan(text: &str, found: &mut Found, depth: u32) -> Option<String> {
     broken
 }
 
+fn seems_a_report(value: &str) -> bool {
+    value[1..]
+        .trim_start_matches([' ', '\n', '\r', '\t'])
+        .starts_with("\"fio version\"")
+}
+
+/// How many bytes of a value were read, with the one that is wrong: serde_json counts it or not.
+fn bytes_read(value: &str, error: &serde_json::Error) -> usize {
+    let line = match error.line().saturating_sub(1) {
+        0 => 0,
+        before => value.match_indices('\n').nth(before - 1).map_or(0, |(at, _)| at + 1),
+    };
+    (line + error.column()).min(value.len())
+}
+
+/// The places of the braces that are still open at the end of JSON. Its last bytes may be wrong: no brace in them is
+/// one of these.
+fn open_braces(json: &[u8]) -> Vec<usize> {
+    let mut open = Vec::new();
+    let (mut is_string, mut is_escaped) = (false, false);
+    for (at, byte) in json.iter().enumerate() {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' => is_escaped = is_string,
+            b'"' => is_string = !is_string,
+            b'{' if !is_string => open.push(at),
+            b'}' if !is_string => drop(open.pop()),
+            _ => {}
+        }
+    }
+    open.retain(|brace| brace + 2 < json.len());
+    open
+}
+
+/// Keeps the reports of a value, as far as it is not nested more deeply than serde_json reads.
 fn walk(json: &str, found: &mut Found, depth: u32) {
     let mut deserializer = serde_json::Deserializer::from_str(json);
-    let walked = Finder { found, depth }.deserialize(&mut deserializer);
-    debug_assert!(walked.is_ok(), "it was read before");
+    let _ = Finder { found, depth }.deserialize(&mut deserializer);
 }
 
 /// Visits a value and keeps the reports in it.
@@ -191,7 +231,9 @@ impl Report<'_> {
         let is_fio = |jobs: &&RawValue| self.version.is_some() || jobs.get().contains("\"jobname\"");
         let all = [self.jobs, self.clients];
         for raw in all.into_iter().flatten().filter(|jobs| !is_fio(jobs)) {
-            walk(raw.get(), found, depth);
+            if depth < DEPTH_MAX {
+                walk(raw.get(), found, depth + 1);
+            }
         }
         let reported: Vec<&RawValue> = all.into_iter().flatten().filter(is_fio).collect();
         if reported.is_empty() {

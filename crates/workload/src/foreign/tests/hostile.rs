@@ -82,3 +82,45 @@ fn issue_39_18_a_name_is_no_formula() {
         assert!(said.as_ref().is_err_and(|error| error.contains("formula")), "{said:?}");
     }
 }
+
+/// 250 KB took 38 s: each open brace was read to the end of the text. These texts would take hours now.
+#[test]
+fn braces_that_nobody_closes_are_read_in_linear_time() {
+    const REPORT: &str = r#"{"fio version":"x","jobs":["#;
+    for part in [r#"{"a":"#, "{", "{ ", REPORT, r#"{"a":1,"b":"{","c":"#, "{\"a\":\n"] {
+        let text = part.repeat((2 << 20) / part.len());
+        let error = read(&text).expect_err(part);
+        assert_eq!(error.contains("ends too early"), part == REPORT, "{part}: {error}");
+    }
+}
+
+/// The report was lost, or found twice, if the search went on at a wrong brace.
+#[test]
+fn a_report_is_found_behind_and_in_json_that_is_broken() {
+    let report = fio(&[job("a", "1000", r#""5000": 256"#)]);
+    let string = report.replace('"', "\\\"");
+    for text in [
+        format!("{{\n{report}"),
+        format!("{{{{{report}"),
+        format!(r#"{{"a":{{"b":[{report}"#),
+        format!("{{\"a\":\n{{\"b\":\n{{}}, {report}, x {{"),
+        format!("{{\"a\":{{x{report}}}"),
+        format!("{{\"a\":{report} {{words}}"),
+        format!(r#"{{"a":{{"fio version":"x","jobs":[{{"b":"}}\"{{", "c":{report}"#),
+        format!(r#"{{"jobs":[{{"jobs":{{"a":"{string}"}}}}]}}"#),
+        format!(r#"{{"a": "{{\"", "b": {report}, ]"#),
+    ] {
+        let found = read(&text).map(|found| found.len());
+        assert_eq!(found, Ok(1), "{text}");
+    }
+}
+
+/// Each level began with a new limit of depth, until the stack was full.
+#[test]
+fn jobs_in_jobs_do_not_fill_the_stack() {
+    for open in ["{\"jobs\":", "{\"a\":"] {
+        let levels = 100_000;
+        let text = format!("{}1{}", open.repeat(levels), "}".repeat(levels));
+        assert!(read(&text).is_err(), "{open}");
+    }
+}
