@@ -1,24 +1,12 @@
 //! Compares two exported runs and finds the first difference.
 
-use crate::{Error, open_store};
+use crate::exported_run::{ExportedRun, Trial, text};
 use serde::Serialize;
 use serde_json::Value;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt::{Display, Write as _};
-use std::fs::File;
-use std::io::Read;
-use std::path::{Path, PathBuf};
-use store::{RunChoice, TrialFacts};
-use study::{DiskCounters, ProvenanceEntry, TestDisk};
-
-/// The magic bytes of an SQLite file.
-const SQLITE: &[u8] = b"SQLite format 3\0";
-
-/// A run as `raidlab export` writes it.
-pub struct ExportedRun {
-    path: PathBuf,
-    json: Value,
-}
+use store::TrialFacts;
+use study::{DiskCounters, TestDisk};
 
 /// Result of a comparison, in words.
 pub struct Difference {
@@ -37,92 +25,6 @@ pub struct Input {
     pub other: Option<String>,
 }
 
-/// A trial by its cell and its number.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Trial<'a> {
-    cell: &'a str,
-    index: u64,
-}
-
-impl ExportedRun {
-    /// A run of a store, or one exported by `raidlab export`.
-    pub fn read(path: &Path, run: Option<&RunChoice>) -> Result<Self, Error> {
-        let failed = |error: &dyn Display| Error::NoExport {
-            path: path.to_owned(),
-            reason: error.to_string(),
-        };
-        let mut start = Vec::new();
-        let file = File::open(path).map_err(|error| failed(&error))?;
-        file.take(SQLITE.len() as u64)
-            .read_to_end(&mut start)
-            .map_err(|error| failed(&error))?;
-        let text = if start == SQLITE {
-            let (store, run) = open_store::open(path, run)?;
-            store
-                .export_json(run.id, &store::Judged::default())
-                .map_err(|error| failed(&error))?
-        } else {
-            std::fs::read_to_string(path).map_err(|error| failed(&error))?
-        };
-        Self::parse(path, &text).ok_or_else(|| {
-            failed(&"neither a raidlab store nor a run exported with `raidlab export --format json`")
-        })
-    }
-
-    /// `None` if the text is not an export.
-    fn parse(path: &Path, text: &str) -> Option<ExportedRun> {
-        let json: Value = serde_json::from_str(text).ok()?;
-        let is_export = json["format"] == "raidlab-export" && json["run"]["digest_sha256"].is_string();
-        is_export.then(|| ExportedRun {
-            path: path.to_owned(),
-            json,
-        })
-    }
-
-    pub fn digest(&self) -> &str {
-        self.json["run"]["digest_sha256"].as_str().unwrap_or_default()
-    }
-
-    fn rows(&self, table: &str) -> &[Value] {
-        self.json[table].as_array().map_or(&[], Vec::as_slice)
-    }
-
-    fn rows_of<'a>(&'a self, table: &str, trial: Trial<'_>) -> Vec<&'a Value> {
-        self.rows(table).iter().filter(|row| of(row) == trial).collect()
-    }
-
-    /// Trials that were done, in the plan's order.
-    fn trials(&self) -> impl Iterator<Item = Trial<'_>> {
-        self.rows("trials").iter().filter(|row| row["status"] == "done").map(of)
-    }
-
-    /// The facts of a trial, with those of its disks.
-    fn facts(&self, trial: Trial<'_>) -> TrialFacts {
-        let rows = self.rows_of("provenance", trial).into_iter();
-        TrialFacts::of_rows(rows.map(|row| ProvenanceEntry {
-            key: text(row, "key").to_owned(),
-            value: text(row, "value").to_owned(),
-        }))
-    }
-
-    /// SHA-256 of the files that guests read, their kernels' images among them, by path.
-    fn inputs(&self) -> BTreeMap<String, String> {
-        let files = self.trials().flat_map(|trial| self.facts(trial).guest_files);
-        files.map(|file| (file.path, file.sha256)).collect()
-    }
-}
-
-fn of(row: &Value) -> Trial<'_> {
-    Trial {
-        cell: text(row, "cell"),
-        index: row["trial"].as_u64().unwrap_or_default(),
-    }
-}
-
-fn text<'a>(row: &'a Value, key: &str) -> &'a str {
-    row[key].as_str().unwrap_or_default()
-}
-
 /// Compares two runs trial by trial.
 pub fn difference(one: &ExportedRun, other: &ExportedRun) -> Difference {
     let mut text = String::new();
@@ -130,8 +32,9 @@ pub fn difference(one: &ExportedRun, other: &ExportedRun) -> Difference {
         let run = &export.json["run"];
         let _ = writeln!(
             text,
-            "{}  {} (raidlab {}, seed {})",
+            "{}{}  {} (raidlab {}, seed {})",
             export.digest(),
+            export.digest_remark(),
             export.path.display(),
             run["raidlab_version"].as_str().unwrap_or("?"),
             run["seed"],
@@ -155,14 +58,20 @@ pub fn difference(one: &ExportedRun, other: &ExportedRun) -> Difference {
     if alone > 0 {
         let _ = writeln!(text, "{alone} trials are done in only one of the two");
     }
+    let parts = in_parts(one, other);
+    for line in &parts {
+        let _ = writeln!(text, "{line}");
+    }
     let differing: Vec<(Trial<'_>, Vec<String>)> = shared
         .iter()
         .map(|trial| (*trial, in_trial(one, other, *trial)))
         .filter(|(_, lines)| !lines.is_empty())
         .collect();
-    let is_same = alone == 0 && differing.is_empty() && one.digest() == other.digest();
+    let are_rows_same = alone == 0 && parts.is_empty() && differing.is_empty();
+    let is_same = are_rows_same && one.digest() == other.digest();
     match differing.first() {
         None if is_same => text.push_str("identical, including the contents of the disks\n"),
+        None if are_rows_same => text.push_str("the digests differ, and the rows of their trials do not\n"),
         None => {}
         Some((trial, lines)) => {
             let _ = writeln!(
@@ -178,6 +87,37 @@ pub fn difference(one: &ExportedRun, other: &ExportedRun) -> Difference {
         }
     }
     Difference { is_same, text, inputs }
+}
+
+/// Differences in the cells, and in the seeds of trials. What a cell is made of is in its identity.
+fn in_parts(one: &ExportedRun, other: &ExportedRun) -> Vec<String> {
+    let cell = |row: &Value| format!("`{}` ({})", text(row, "cell"), text(row, "id"));
+    let trial = |row: &Value| {
+        let done = (row["status"] == "done").then(|| (text(row, "cell"), row["trial"].as_u64()));
+        done.map(|(name, index)| {
+            let index = index.unwrap_or_default() + 1;
+            format!("cell `{name}`, trial {index}, seed {}", row["seed"])
+        })
+    };
+    let cells = [one, other].map(|export| sorted(export.rows("cells").iter().map(cell)));
+    let trials = [one, other].map(|export| sorted(export.rows("trials").iter().filter_map(trial)));
+    let mut lines = Vec::new();
+    for (what, [a, b]) in [("cells", cells), ("trials", trials)] {
+        let alone =
+            |of: &[String], others: &[String]| of.iter().find(|row| others.binary_search(row).is_err()).cloned();
+        if a != b {
+            let first = alone(&a, &b).or_else(|| alone(&b, &a));
+            let first = first.unwrap_or_else(|| "one of them is there twice".to_owned());
+            lines.push(format!("the lists of {what} differ: {first}"));
+        }
+    }
+    lines
+}
+
+fn sorted(rows: impl Iterator<Item = String>) -> Vec<String> {
+    let mut rows: Vec<String> = rows.collect();
+    rows.sort_unstable();
+    rows
 }
 
 /// Runs of raidlab before 0.3 do not name their files: nothing is known to differ then.
@@ -296,6 +236,7 @@ fn number_of_facts(facts: &TrialFacts) -> usize {
 mod tests {
     use super::*;
     use serde_json::json;
+    use std::path::Path;
 
     fn export(throughput: f64, [reads, busy_ns]: [&str; 2], contents: &str) -> ExportedRun {
         let sample = |trial: u64, value: f64| {
@@ -305,10 +246,12 @@ mod tests {
         let fact = |key: &str, value: &str| json!({ "cell": "xfs | tree", "trial": 1, "key": key, "value": value });
         let json = json!({
             "format": "raidlab-export",
+            "format_version": 1,
+            "cells": [{ "cell": "xfs | tree", "id": "0a" }],
             "run": { "digest_sha256": format!("{throughput}"), "seed": 7, "raidlab_version": "1" },
             "trials": [
-                { "cell": "xfs | tree", "trial": 0, "status": "done" },
-                { "cell": "xfs | tree", "trial": 1, "status": "done" },
+                { "cell": "xfs | tree", "trial": 0, "seed": 8, "status": "done" },
+                { "cell": "xfs | tree", "trial": 1, "seed": 9, "status": "done" },
             ],
             "samples": [sample(0, 10.0), sample(1, 11.0), sample(1, throughput)],
             "provenance": [
@@ -376,5 +319,32 @@ mod tests {
             "{}",
             difference.text
         );
+    }
+
+    /// An export with emptied cells, or with another seed of a trial, was "identical".
+    #[test]
+    fn cells_and_seeds_that_were_changed_are_a_difference() {
+        let changed = |change: &dyn Fn(&mut Value)| {
+            let mut changed = export(1.0, ["5", "6"], "ab");
+            change(&mut changed.json);
+            difference(&changed, &export(1.0, ["5", "6"], "ab"))
+        };
+        assert!(changed(&|_| ()).is_same);
+        let changes: [(&dyn Fn(&mut Value), &str); 3] = [
+            (&|json| json["cells"] = json!([]), "the lists of cells differ: `xfs | tree` (0a)"),
+            (
+                &|json| json["cells"][0]["id"] = json!("0b"),
+                "the lists of cells differ: `xfs | tree` (0b)",
+            ),
+            (
+                &|json| json["trials"][1]["seed"] = json!(10),
+                "the lists of trials differ: cell `xfs | tree`, trial 2, seed 10",
+            ),
+        ];
+        for (change, words) in changes {
+            let difference = changed(change);
+            assert!(!difference.is_same);
+            assert!(difference.text.contains(words), "{}", difference.text);
+        }
     }
 }

@@ -7,15 +7,17 @@ mod comparison;
 mod difference;
 mod error;
 mod export;
+mod exported_run;
 mod figures;
 mod import;
 mod open_store;
 mod runs;
 
 pub use comparison::{ComparedRun, comparison_json};
-pub use difference::{Difference, ExportedRun, difference};
+pub use difference::{Difference, difference};
 pub use error::Error;
 pub use export::{ExportFormat, export};
+pub use exported_run::ExportedRun;
 pub use figures::as_json;
 pub use import::{ImportOptions, Imported, import};
 pub use open_store::{input, open, shown};

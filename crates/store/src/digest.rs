@@ -2,11 +2,14 @@
 
 use crate::record::RunId;
 use crate::{Result, Store};
+use serde::Deserialize;
+use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, HashMap};
-use study::event::Latency;
+use study::event::{Latency, Sample};
+use study::metric::Metric;
 use study::plan::Plan;
-use study::{CellId, Measured, Measurement, TrialKey};
+use study::{CellId, Measured, Measurement, TestId, TrialKey};
 
 impl Store {
     /// SHA-256 over the samples (including device counters) and latencies of all completed trials, independent of
@@ -40,12 +43,20 @@ fn of_rows(keys: &Keys, samples: &[Measurement], latencies: &[Measured<Latency>]
     hex::encode(hash.finalize())
 }
 
-/// Adds the lines of these rows in order. The order of events within a trial must not matter either, because
-/// counters may come from a map.
+/// Adds the lines of these rows.
 fn add(hash: &mut Sha256, keys: &Keys, samples: &[&Measurement], latencies: &[&Measured<Latency>]) {
-    let samples = samples.iter().map(|row| sample_line(keys, row));
-    let latencies = latencies.iter().map(|row| latency_line(keys, row));
-    let mut lines: Vec<String> = samples.chain(latencies).collect();
+    let samples = samples
+        .iter()
+        .map(|row| sample_line(&trial(keys, row.trial), &row.entry));
+    let latencies = latencies
+        .iter()
+        .map(|row| latency_line(&trial(keys, row.trial), &row.entry));
+    add_lines(hash, samples.chain(latencies).collect());
+}
+
+/// Adds lines in order. The order of events within a trial must not matter either, because counters may come from a
+/// map.
+fn add_lines(hash: &mut Sha256, mut lines: Vec<String>) {
     lines.sort_unstable();
     for line in lines {
         hash.update(line.as_bytes());
@@ -101,11 +112,10 @@ fn trial(keys: &Keys, trial: TrialKey) -> String {
 }
 
 /// Names are quoted, so that different rows give different lines; the value is encoded by its bits.
-fn sample_line(keys: &Keys, row: &Measurement) -> String {
-    let (sample, metric) = (&row.entry, row.entry.metric);
+fn sample_line(trial: &str, sample: &Sample) -> String {
+    let metric = sample.metric;
     format!(
-        "{} sample {:?} {:?} {:016x} {:?} {}",
-        trial(keys, row.trial),
+        "{trial} sample {:?} {:?} {:016x} {:?} {}",
         sample.test,
         metric.name(),
         sample.value.to_bits(),
@@ -114,11 +124,9 @@ fn sample_line(keys: &Keys, row: &Measurement) -> String {
     )
 }
 
-fn latency_line(keys: &Keys, row: &Measured<Latency>) -> String {
-    let latency = &row.entry;
+fn latency_line(trial: &str, latency: &Latency) -> String {
     format!(
-        "{} latency {:?} {:?} {} {} {} {:?}",
-        trial(keys, row.trial),
+        "{trial} latency {:?} {:?} {} {} {} {:?}",
         latency.test,
         latency.operation,
         latency.count,
@@ -126,4 +134,75 @@ fn latency_line(keys: &Keys, row: &Measured<Latency>) -> String {
         latency.max_ns,
         latency.histogram_base64,
     )
+}
+
+/// The digest of the samples and latencies in the text of an export as JSON. `None` if it does not have all of them as
+/// this version writes them.
+pub fn digest_of_export(text: &str) -> Option<String> {
+    let export: Export<'_> = serde_json::from_str(text).ok()?;
+    let trial = |cell: &str, index: u32, seed: u64| format!("{cell:?} {index} {seed}");
+    let mut lines = Vec::new();
+    for row in export.samples {
+        let sample = Sample {
+            metric: Metric::of_words(&row.metric, &row.unit, &row.better).ok()?,
+            test: row.test,
+            // serde_json's own numbers may differ in their last bit.
+            value: row.value.get().parse().ok()?,
+        };
+        lines.push(sample_line(&trial(&row.cell, row.trial, row.seed), &sample));
+    }
+    for row in export.latencies {
+        let trial = trial(&row.cell, row.trial, row.seed);
+        let latency = Latency {
+            test: row.test,
+            operation: row.operation,
+            count: row.count,
+            min_ns: row.min_ns,
+            max_ns: row.max_ns,
+            histogram_base64: row.histogram_hdr_v2_base64,
+            // Not in the line: they follow from the histogram.
+            p50_ns: 0,
+            p90_ns: 0,
+            p99_ns: 0,
+            p999_ns: 0,
+        };
+        lines.push(latency_line(&trial, &latency));
+    }
+    let mut hash = Sha256::new();
+    add_lines(&mut hash, lines);
+    Some(hex::encode(hash.finalize()))
+}
+
+/// The rows of an export that its digest is of.
+#[derive(Deserialize)]
+struct Export<'a> {
+    #[serde(borrow)]
+    samples: Vec<SampleRow<'a>>,
+    latencies: Vec<LatencyRow>,
+}
+
+#[derive(Deserialize)]
+struct SampleRow<'a> {
+    cell: String,
+    trial: u32,
+    seed: u64,
+    test: TestId,
+    metric: String,
+    unit: String,
+    better: String,
+    #[serde(borrow)]
+    value: &'a RawValue,
+}
+
+#[derive(Deserialize)]
+struct LatencyRow {
+    cell: String,
+    trial: u32,
+    seed: u64,
+    test: TestId,
+    operation: String,
+    count: u64,
+    min_ns: u64,
+    max_ns: u64,
+    histogram_hdr_v2_base64: String,
 }

@@ -22,7 +22,8 @@ use study::plan::{Cell, Plan};
 use study::stack::MachineKind;
 use study::{CellId, Measured, Measurement, TrialKey};
 
-const FORMAT_VERSION: u32 = 1;
+/// Of the JSON.
+pub const FORMAT_VERSION: u32 = 1;
 
 /// The machine's name in exports: simulated figures are always marked.
 pub const fn machine_mark(machine: MachineKind) -> &'static str {

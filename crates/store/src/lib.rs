@@ -23,8 +23,9 @@ mod snapshot;
 mod sql_types;
 mod write;
 
+pub use digest::digest_of_export;
 pub use error::StoreError;
-pub use export::{ClaimCase, ClaimOutcome, Judged, machine_mark};
+pub use export::{ClaimCase, ClaimOutcome, FORMAT_VERSION, Judged, machine_mark};
 pub use facts::TrialFacts;
 pub use merge::{MergeError, MergedRun, Part};
 pub use open::Store;

@@ -14,8 +14,13 @@ pub fn digest(arguments: &DigestArguments) -> Result<ExitCode, ExpectedError> {
     let one = ExportedRun::read(&arguments.one, arguments.run.as_ref())?;
     let Some(other) = &arguments.other else {
         match arguments.format {
-            Format::Text => print(&format!("{}\n", one.digest()))?,
-            Format::Json => print(&format!("{:#}\n", json!({ "digest_sha256": one.digest() })))?,
+            Format::Text => print(&format!("{}{}\n", one.digest(), one.digest_remark()))?,
+            Format::Json => {
+                let digest = json!({
+                    "digest_sha256": one.digest(), "digest_is_recorded": one.is_digest_recorded(),
+                });
+                print(&format!("{digest:#}\n"))?;
+            }
         }
         return Ok(ExitCode::SUCCESS);
     };

@@ -127,3 +127,19 @@ fn openmetrics_can_be_read() {
     // 50 MiB/s
     assert!(ran.stdout.contains("} 52428800.0\n"), "{}", ran.stdout);
 }
+
+/// A sparse file of 3 GiB was read into memory.
+#[test]
+fn a_file_that_is_too_large_for_an_export_is_not_read() {
+    let desk = Desk::new();
+    desk.write("sparse.json", "");
+    let sparse = fs::File::options()
+        .write(true)
+        .open(desk.folder().join("sparse.json"));
+    sparse.and_then(|sparse| sparse.set_len(3 << 30)).expect("sparse");
+    let ran = desk.run(&["digest", "sparse.json"]);
+    assert_eq!(
+        (ran.exit, ran.stderr.as_str()),
+        (Some(2), "raidlab: `sparse.json` is larger than 256 MiB\n")
+    );
+}

@@ -333,6 +333,8 @@ fn the_order_of_trials_does_not_show_in_export_or_digest() {
         export
     };
     assert_eq!(without_header(&one), without_header(&two));
+    let export = one.export_json(id, &store::Judged::default()).unwrap();
+    assert_eq!(store::digest_of_export(&export), Some(one.digest(id).unwrap()));
 }
 
 #[test]
