@@ -2,6 +2,7 @@
 
 use crate::guests::Guests;
 use crate::{Error, LostSectors, Numbers, shrunk_state};
+use lab::disks::Models;
 use lab::guest::PowerCut;
 use lab::kernel::Cache;
 use lab::power_cut::JudgedState;
@@ -45,11 +46,42 @@ impl StateChoice {
             index: 0,
             seed: study::trial_seed(self.seed, self.trial as u32 - 1),
         };
+        let total = Operations::draw(trial.seed, spec).all.len() as u32;
+        let beyond = |number: &u32| *number >= total;
+        let left_out = self.left_out.iter().flat_map(|numbers| &numbers.0);
+        if let Some(number) = left_out.copied().find(beyond) {
+            let last = total.saturating_sub(1);
+            return Err(Error::NoSuchOperation { number, last });
+        }
+        self.check_lost(plan, &trial)?;
         let spec = match &self.left_out {
             Some(numbers) => shrunk_state::without(&mut trial, spec, &numbers.0),
             None => spec.clone(),
         };
         Ok((trial, spec))
+    }
+
+    /// Sectors that no disk has cannot be lost: without them the verdict would be on another state than the one asked
+    /// for.
+    fn check_lost(&self, plan: &Plan, trial: &Trial) -> Result<(), Error> {
+        if self.lose.is_empty() {
+            return Ok(());
+        }
+        let (machine, stack) = (&trial.cell.machine, &trial.cell.stack);
+        let disks = lab::disks::description(machine, stack, trial.seed, &Models::of(plan));
+        let disks = disks.map_err(prepare::Error::from)?.disks;
+        for &lost in &self.lose {
+            let Some(disk) = lost.disk.checked_sub(1).and_then(|index| disks.get(index)) else {
+                let disks = disks.len();
+                return Err(Error::NoSuchDisk { lost, disks });
+            };
+            let end = lost.sector.checked_add(lost.count);
+            if end.is_none_or(|end| end > disk.sectors) {
+                let sectors = disk.sectors;
+                return Err(Error::NoSuchSectors { lost, sectors });
+            }
+        }
+        Ok(())
     }
 }
 
@@ -90,4 +122,48 @@ pub(crate) fn text(cell: &Cell, operations: &Operations, judged: &JudgedState, l
         false => lines.extend(findings.iter().map(ToString::to_string)),
     }
     lines.join("\n") + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STUDY: &str = "ram = \"64M\"\n[disks]\nmodel = \"wd-500gb-2007\"\ncount = 2\n[[stack]]\narray = { level = 1, size = \"64M\" }\n\
+        [[workload]]\nname = \"w\"\npower_cut = { operations = 20, points = 2 }\n[precision]\ntrials = 1\n";
+
+    /// The verdict on `disk 99` of two was that everything is there.
+    #[test]
+    fn what_a_cell_does_not_have_is_not_lost_or_left_out_silently() {
+        let plan = study_file::read(STUDY, "s", &study_file::Known::default()).expect("sound");
+        let asked = |left_out: Option<&str>, lose: &str| {
+            let choice = StateChoice {
+                study: PathBuf::from("s.toml"),
+                cell: 1,
+                seed: 1,
+                trial: 1,
+                cut: PowerCut { at_ns: 1, seed: 1 },
+                left_out: left_out.map(|text| text.parse().expect("numbers")),
+                lose: vec![lose.parse().expect("sectors")],
+            };
+            choice.trial(&plan).map(drop).map_err(|error| error.to_string())
+        };
+        assert_eq!(asked(None, "nothing"), Ok(()));
+        assert_eq!(asked(Some("3,7-9"), "2:8+1"), Ok(()));
+        let words = |left_out, lose| asked(left_out, lose).expect_err(lose);
+        assert_eq!(words(None, "99:1+1"), "--lose 99:1+1: the disks of this cell are 1 to 2");
+        for lose in ["2:18446744073709551615+1", "2:18446744073709551000+9"] {
+            let error = words(None, lose);
+            assert!(
+                error.starts_with(&format!("--lose {lose}: the sectors of disk 2 are 0 to ")),
+                "{error}"
+            );
+        }
+        let error = words(Some("3,9999"), "nothing");
+        assert!(
+            error.starts_with("--leave-out 9999: the operations of this cell are 0 to "),
+            "{error}"
+        );
+        let last = error.rsplit(' ').next().expect("the last number");
+        assert_eq!(asked(Some(last), "nothing"), Ok(()), "it is the last one");
+    }
 }

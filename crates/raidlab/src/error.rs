@@ -157,6 +157,9 @@ impl ExpectedError {
             Self::CrashTest(error) => match error {
                 crash_test::Error::Prepare(error) => prepare_exit(error),
                 crash_test::Error::NoPowerCuts { .. }
+                | crash_test::Error::NoSuchOperation { .. }
+                | crash_test::Error::NoSuchDisk { .. }
+                | crash_test::Error::NoSuchSectors { .. }
                 | crash_test::Error::PowerCut(power_cut::Error::Outside { .. }) => EXIT_INPUT,
                 crash_test::Error::PowerCut(power_cut::Error::Start(_) | power_cut::Error::States(_)) => {
                     EXIT_MACHINE
@@ -218,11 +221,18 @@ fn fleet_exit(error: &fleet::Error) -> u8 {
     }
 }
 
-const fn output_exit(error: &OutputError) -> u8 {
+fn output_exit(error: &OutputError) -> u8 {
     match error {
         OutputError::Standard(_) => EXIT_TRIAL_FAILED,
+        OutputError::Io { source, .. } if is_full(source) => EXIT_MACHINE,
         _ => EXIT_INPUT,
     }
+}
+
+/// As for a store, no space left is the machine's, whoever's limit it is.
+fn is_full(error: &io::Error) -> bool {
+    use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+    matches!(error.kind(), StorageFull | FileTooLarge | QuotaExceeded)
 }
 
 /// A store that could not be opened or read, before anything was done.
@@ -243,7 +253,8 @@ const fn store_exit(error: &StoreError) -> u8 {
         | StoreError::ReadOnly { .. }
         | StoreError::Unreadable { .. }
         | StoreError::NoSuchRun { .. }
-        | StoreError::NoRunOfName { .. } => EXIT_INPUT,
+        | StoreError::NoRunOfName { .. }
+        | StoreError::NameTaken { .. } => EXIT_INPUT,
     }
 }
 
@@ -294,6 +305,15 @@ mod tests {
             trials_kept: 1,
         };
         assert_eq!(ExpectedError::from(full()).exit(), 3);
+        for (kind, exit) in [
+            (io::ErrorKind::StorageFull, 3),
+            (io::ErrorKind::FileTooLarge, 3),
+            (io::ErrorKind::QuotaExceeded, 3),
+            (io::ErrorKind::PermissionDenied, 2),
+        ] {
+            let (path, source) = ("x.html".into(), io::Error::from(kind));
+            assert_eq!(ExpectedError::from(OutputError::Io { path, source }).exit(), exit, "{kind}");
+        }
         let missing = StoreError::Missing { path: "x.db".into() };
         assert_eq!(ExpectedError::from(missing).exit(), 2);
         assert_eq!(
