@@ -82,7 +82,7 @@ impl ExportedRun {
         let computed = digest_of_export(text);
         if let Some(computed) = computed.as_ref().filter(|computed| **computed != recorded) {
             log::warn!(
-                "`{}` has the digest {recorded}, and its rows have {computed}: it was changed after it was written",
+                "warning: `{}` says the digest {recorded}, and its rows have {computed}: it was changed after it was written",
                 path.display()
             );
         }

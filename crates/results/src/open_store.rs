@@ -26,12 +26,26 @@ pub fn shown(
 pub fn open(path: &Path, run: Option<&RunChoice>) -> Result<(Store, RunSummary), Error> {
     let store = Store::open_existing(path)?;
     let summary = match run {
-        Some(choice) => store.chosen_run(choice)?,
+        Some(choice) => chosen(&store, choice)?,
         None => store
             .latest_run()?
             .ok_or_else(|| Error::NoRun { store: path.to_owned() })?,
     };
     Ok((store, summary))
+}
+
+/// The chosen run. Runs of one name are in stores of earlier versions and in those that were merged.
+fn chosen(store: &Store, choice: &RunChoice) -> Result<RunSummary, StoreError> {
+    let chosen = store.chosen_run(choice)?;
+    if let RunChoice::Name(name) = choice {
+        let runs = store.runs()?;
+        let named = runs.iter().filter(|run| run.name.as_ref() == Some(name)).count();
+        if named > 1 {
+            let id = chosen.id.0;
+            log::warn!("warning: {named} runs are named `{name}`: the last of them is used, run {id}");
+        }
+    }
+    Ok(chosen)
 }
 
 /// A complete run, as input for the table and the report.
@@ -43,7 +57,7 @@ pub fn input(store: &Store, run: &RunSummary) -> Result<Input, Error> {
 fn input_with(store: &Store, run: &RunSummary, with: Option<&RunChoice>, only: &[String]) -> Result<Input, Error> {
     let mut whole = input_of(store, run, only)?;
     let Some(choice) = with else { return Ok(whole) };
-    let imported = store.chosen_run(choice)?;
+    let imported = chosen(store, choice)?;
     if imported.machine != MachineKind::Foreign || imported.id == run.id {
         return Err(Error::NotImported { run: imported.id.0 });
     }

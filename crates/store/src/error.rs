@@ -57,6 +57,8 @@ pub enum StoreError {
     NoSuchRun { path: PathBuf, run: i64, last: i64 },
     #[error("no run named `{name}` in `{}`: `raidlab runs` lists its runs", path.display())]
     NoRunOfName { path: PathBuf, name: String },
+    #[error("`{name}` is the name of run {run} in `{}`: choose another one", path.display())]
+    NameTaken { path: PathBuf, name: String, run: i64 },
     #[error("trial {index} of `{cell_key}` is already done or running")]
     TrialTaken { cell_key: String, index: u32 },
     #[error("`{}`: {source}", path.display())]

@@ -75,11 +75,25 @@ impl Store {
         self.checked(self.connection.execute(sql, columns)).map(|rows| rows > 0)
     }
 
-    /// Sets the name of a run, replacing an earlier one.
-    pub fn name_run(&mut self, run: &OpenRun, name: &str) -> Result<()> {
+    /// Sets the name of a run, replacing an earlier one; the earlier one, if it is another.
+    ///
+    /// # Errors
+    /// If another run of the store has the name: `--run NAME` would mean only one of them.
+    pub fn name_run(&mut self, run: &OpenRun, name: &str) -> Result<Option<String>> {
+        let runs = self.runs()?;
+        let has_name = |other: &&RunSummary| other.name.as_deref() == Some(name);
+        let mut others = runs.iter().filter(|other| other.id != run.summary.id);
+        if let Some(other) = others.find(has_name) {
+            return Err(StoreError::NameTaken {
+                path: self.path.clone(),
+                name: name.to_owned(),
+                run: other.id.0,
+            });
+        }
+        let earlier = runs.into_iter().find(|own| own.id == run.summary.id);
         let sql = "UPDATE run SET name = ?2 WHERE id = ?1";
-        self.checked(self.connection.execute(sql, params![run.summary.id.0, name]))
-            .map(drop)
+        self.checked(self.connection.execute(sql, params![run.summary.id.0, name]))?;
+        Ok(earlier.and_then(|own| own.name).filter(|earlier| earlier != name))
     }
 
     /// Marks the run as finished: all requested trials are complete or have failed.

@@ -76,9 +76,6 @@ pub fn run(arguments: &RunArguments) -> Result<ExitCode, ExpectedError> {
         started_at_unix_s: now_unix_s(),
     };
     let run = open_run(arguments, &mut store, &spec)?;
-    if let Some(name) = &arguments.name {
-        store.name_run(&run, name)?;
-    }
     let resume = again(arguments);
     let signals = Signals::watch(format!(
         "raidlab: interrupted before the first trial; to continue: {resume}"
@@ -196,7 +193,7 @@ fn open_run(arguments: &RunArguments, store: &mut Store, spec: &RunSpec<'_>) -> 
     const LOOK_EVERY: Duration = Duration::from_secs(1);
     let mut is_reported = false;
     loop {
-        match store.open_run(spec) {
+        match store.all_or_nothing(|store| opened(arguments, store, spec)) {
             Err(error @ StoreError::Taken { .. }) if arguments.wait => {
                 if !is_reported {
                     say(&format!("raidlab: waiting: {error}"));
@@ -207,6 +204,18 @@ fn open_run(arguments: &RunArguments, store: &mut Store, spec: &RunSpec<'_>) -> 
             other => return Ok(other?),
         }
     }
+}
+
+/// The run with its name. A name that is refused leaves no run behind.
+fn opened(arguments: &RunArguments, store: &mut Store, spec: &RunSpec<'_>) -> Result<OpenRun, StoreError> {
+    let run = store.open_run(spec)?;
+    if let Some(name) = &arguments.name
+        && let Some(earlier) = store.name_run(&run, name)?
+    {
+        let number = run.summary.id.0;
+        note(&format!("raidlab: run {number} was named `{earlier}`, and is `{name}` now"));
+    }
+    Ok(run)
 }
 
 /// Also if the previous session ended between the last trial and its own end.

@@ -209,3 +209,22 @@ impl Drop for Unmount {
         let _ = std::process::Command::new("umount").arg(&self.0).status();
     }
 }
+
+/// A second run took the name silently, and `--run NAME` meant the last of them.
+#[test]
+fn two_runs_do_not_get_one_name_and_a_run_is_not_renamed_silently() {
+    let bench = Bench::new();
+    let mut store = bench.open();
+    let first = store.open_run(&bench.spec()).unwrap();
+    assert_eq!(store.name_run(&first, "a").unwrap(), None);
+    assert_eq!(store.name_run(&first, "a").unwrap(), None, "it has the name");
+    assert_eq!(store.name_run(&first, "b").unwrap(), Some("a".to_owned()));
+    let spec = bench.spec();
+    let named = store.all_or_nothing(|store| {
+        let second = store.open_run(&store::RunSpec { seed: 1, ..spec })?;
+        store.name_run(&second, "b")
+    });
+    let error = named.expect_err("run 1 has it").to_string();
+    assert!(error.starts_with("`b` is the name of run 1 in `"), "{error}");
+    assert_eq!(store.runs().unwrap().len(), 1, "no run is left behind");
+}
