@@ -150,7 +150,10 @@ mod tests {
         assert_eq!(asked(None, "nothing"), Ok(()));
         assert_eq!(asked(Some("3,7-9"), "2:8+1"), Ok(()));
         let words = |left_out, lose| asked(left_out, lose).expect_err(lose);
-        assert_eq!(words(None, "99:1+1"), "--lose 99:1+1: the disks of this cell are 1 to 2");
+        assert_eq!(
+            words(None, "99:1+1"),
+            "--lose 99:1+1: the disks of this cell are 1 to 2"
+        );
         for lose in ["2:18446744073709551615+1", "2:18446744073709551000+9"] {
             let error = words(None, lose);
             assert!(

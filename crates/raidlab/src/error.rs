@@ -312,7 +312,11 @@ mod tests {
             (io::ErrorKind::PermissionDenied, 2),
         ] {
             let (path, source) = ("x.html".into(), io::Error::from(kind));
-            assert_eq!(ExpectedError::from(OutputError::Io { path, source }).exit(), exit, "{kind}");
+            assert_eq!(
+                ExpectedError::from(OutputError::Io { path, source }).exit(),
+                exit,
+                "{kind}"
+            );
         }
         let missing = StoreError::Missing { path: "x.db".into() };
         assert_eq!(ExpectedError::from(missing).exit(), 2);

@@ -331,7 +331,10 @@ mod tests {
         };
         assert!(changed(&|_| ()).is_same);
         let changes: [(&dyn Fn(&mut Value), &str); 3] = [
-            (&|json| json["cells"] = json!([]), "the lists of cells differ: `xfs | tree` (0a)"),
+            (
+                &|json| json["cells"] = json!([]),
+                "the lists of cells differ: `xfs | tree` (0a)",
+            ),
             (
                 &|json| json["cells"][0]["id"] = json!("0b"),
                 "the lists of cells differ: `xfs | tree` (0b)",

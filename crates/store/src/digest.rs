@@ -127,12 +127,7 @@ fn sample_line(trial: &str, sample: &Sample) -> String {
 fn latency_line(trial: &str, latency: &Latency) -> String {
     format!(
         "{trial} latency {:?} {:?} {} {} {} {:?}",
-        latency.test,
-        latency.operation,
-        latency.count,
-        latency.min_ns,
-        latency.max_ns,
-        latency.histogram_base64,
+        latency.test, latency.operation, latency.count, latency.min_ns, latency.max_ns, latency.histogram_base64,
     )
 }
 

@@ -2,6 +2,7 @@
 
 pub(crate) mod fio_files;
 pub(crate) mod fio_options;
+mod fio_ranges;
 pub(crate) mod key;
 pub(crate) mod keys;
 pub(crate) mod pattern;

@@ -213,7 +213,9 @@ fn opened(arguments: &RunArguments, store: &mut Store, spec: &RunSpec<'_>) -> Re
         && let Some(earlier) = store.name_run(&run, name)?
     {
         let number = run.summary.id.0;
-        note(&format!("raidlab: run {number} was named `{earlier}`, and is `{name}` now"));
+        note(&format!(
+            "raidlab: run {number} was named `{earlier}`, and is `{name}` now"
+        ));
     }
     Ok(run)
 }

@@ -133,9 +133,7 @@ fn openmetrics_can_be_read() {
 fn a_file_that_is_too_large_for_an_export_is_not_read() {
     let desk = Desk::new();
     desk.write("sparse.json", "");
-    let sparse = fs::File::options()
-        .write(true)
-        .open(desk.folder().join("sparse.json"));
+    let sparse = fs::File::options().write(true).open(desk.folder().join("sparse.json"));
     sparse.and_then(|sparse| sparse.set_len(3 << 30)).expect("sparse");
     let ran = desk.run(&["digest", "sparse.json"]);
     assert_eq!(

@@ -2,6 +2,7 @@
 //!
 //! Only listed options are passed to fio: an option of a later fio could run a command or name a file.
 
+use super::fio_ranges::wrong_number;
 use crate::schema::key::{Axis, Key, Table, Takes, key};
 
 const fn option(name: &'static str, help: &'static str) -> Key {
@@ -279,7 +280,7 @@ pub(crate) fn wrong_value(name: &str, value: &str) -> Option<(String, String)> {
             "write \"malloc\", \"shm\" or \"mmap\"".to_owned(),
         ));
     }
-    None
+    wrong_number(name, value)
 }
 
 /// Maps fio's aliases of an option to the name used in this file and in the table of keys.

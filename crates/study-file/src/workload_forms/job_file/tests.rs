@@ -312,3 +312,34 @@ fn what_sections_repeat_of_global_is_limited() {
         refused[0].message
     );
 }
+
+/// `plan` accepted them, and every trial failed. `bs=1e400` is 0 for fio, which then never ended.
+#[test]
+fn a_number_that_fio_refuses_is_refused_before_a_trial() {
+    for (line, help) in [
+        ("bs=0", "write a size from 1B to 1G"),
+        ("bs=4k,0", "write a size from 1B to 1G"),
+        ("bs=1e400", "write a size from 1B to 1G"),
+        ("blocksize=1e3", "write a size from 1B to 1G"),
+        ("bsrange=0-4k", "write a size from 1B to 1G"),
+        ("bssplit=4k/50:0/50", "write a size from 1B to 1G"),
+        ("rate=1e400", "write a size up to 1P"),
+        ("iodepth=0", "write a number from 1 to 65536"),
+        ("iodepth=x", "write a number from 1 to 65536"),
+        ("iodepth=-1", "write a number from 1 to 65536"),
+        ("rwmixread=101", "write a number from 0 to 100"),
+        ("percentage_random=101", "write a number from 0 to 100"),
+        ("number_ios=x", "write a number from 0 to 2147483648"),
+        ("direct=2", "write a number from 0 to 1"),
+        ("prio=9", "write a number from 0 to 7"),
+        ("runtime=1e400", "write a time up to ten years, such as 30s"),
+        ("thinktime=x", "write a time up to ten years, such as 30s"),
+    ] {
+        let refused = read(&format!("[a]\nsize=1m\n{line}\n")).expect_err(line);
+        let [refusal] = &refused[..] else {
+            panic!("{line}: {refused:?}")
+        };
+        assert!(refusal.message.starts_with("x.fio:3: `"), "{}", refusal.message);
+        assert_eq!(refusal.help, help, "{line}");
+    }
+}
