@@ -10,8 +10,8 @@ mod progress;
 
 use clap::Parser;
 use error::ExpectedError;
-use files::OutputError;
-use std::io::{self, ErrorKind, Write};
+use files::{Colours, OutputError, sanitize};
+use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -32,13 +32,26 @@ fn main() -> ExitCode {
     }
 }
 
-/// Help, the version, or what is wrong with the arguments.
+/// Help, the version, or what is wrong with the arguments, which are untrusted text.
 fn print_usage(message: &clap::Error) -> ExitCode {
-    let printed = message.print().and_then(|()| io::stdout().flush());
+    let printed = match message.use_stderr() {
+        true => write_usage(message, &mut io::stderr()),
+        false => write_usage(message, &mut io::stdout()),
+    };
     match printed {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
             ExpectedError::from(OutputError::Standard(error)).report()
         }
         _ => ExitCode::from(u8::try_from(message.exit_code()).unwrap_or(1)),
     }
+}
+
+fn write_usage(message: &clap::Error, out: &mut (impl Write + IsTerminal)) -> io::Result<()> {
+    let message = message.render();
+    let text = match output_preferences::is_coloured(out) {
+        true => sanitize(&message.ansi().to_string(), Colours::Kept).into_owned(),
+        false => sanitize(&message.to_string(), Colours::Shown).into_owned(),
+    };
+    out.write_all(text.as_bytes())?;
+    out.flush()
 }

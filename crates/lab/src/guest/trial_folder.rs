@@ -1,5 +1,6 @@
 //! The temporary folder of one trial.
 
+use files::reason;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -16,17 +17,22 @@ impl TrialFolder {
     pub fn new(cache: &Path) -> io::Result<TrialFolder> {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let parent = cache.join("trials");
-        fs::create_dir_all(&parent)?;
+        fs::create_dir_all(&parent).map_err(|error| of(&parent, &error))?;
         remove_left_over(&parent);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let path = parent.join(format!("{}-{count}", std::process::id()));
-        fs::create_dir(&path)?;
+        fs::create_dir(&path).map_err(|error| of(&path, &error))?;
         Ok(TrialFolder { path })
     }
 
     pub fn path(&self) -> &Path {
         &self.path
     }
+}
+
+/// The error with the name of its folder.
+fn of(path: &Path, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("`{}`: {}", path.display(), reason(error)))
 }
 
 impl Drop for TrialFolder {
@@ -63,5 +69,14 @@ mod tests {
         assert!(path.is_dir() && !left_over.exists());
         drop(folder);
         assert!(!path.exists());
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_made_is_named() {
+        let cache = tempfile::tempdir().expect("a folder");
+        let trials = cache.path().join("trials");
+        std::os::unix::fs::symlink("trials", &trials).expect("a link to itself");
+        let error = TrialFolder::new(cache.path()).expect_err("no folder");
+        assert_eq!(error.to_string(), format!("`{}`: File exists", trials.display()));
     }
 }

@@ -94,3 +94,20 @@ fn issue_12_16_only_is_repeated_and_negated() {
         &["plan", "small.toml", "--only", "tipe!=ext4"],
     ]));
 }
+
+/// A terminal obeyed them: clap repeats arguments as they are.
+#[test]
+fn what_is_wrong_with_an_argument_is_said_without_its_control_characters() {
+    let desk = Desk::new();
+    for arguments in [
+        &["pl\u{202e}an"] as &[&str],
+        &["plan", "--\u{1b}]0;x\u{7}"],
+        &["run", "x.toml", "--seed", "\u{9b}2J\u{202e}"],
+    ] {
+        let ran = desk.run(arguments);
+        assert_eq!(ran.exit, Some(2), "{arguments:?}");
+        let is_order = |c: char| c == '\u{202e}' || (c.is_control() && c != '\n');
+        assert!(!ran.stderr.contains(is_order), "{:?}", ran.stderr);
+        assert!(ran.stderr.starts_with("error: "), "{:?}", ran.stderr);
+    }
+}
