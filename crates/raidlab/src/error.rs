@@ -251,6 +251,7 @@ const fn store_exit(error: &StoreError) -> u8 {
         | StoreError::OtherShard { .. }
         | StoreError::Busy { .. }
         | StoreError::ReadOnly { .. }
+        | StoreError::ReadOnlyPart { .. }
         | StoreError::Unreadable { .. }
         | StoreError::NoSuchRun { .. }
         | StoreError::NoRunOfName { .. }

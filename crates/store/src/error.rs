@@ -49,6 +49,11 @@ pub enum StoreError {
     Full { path: PathBuf, trials_kept: u64 },
     #[error("cannot write `{}`: it or its folder is read-only for this user", path.display())]
     ReadOnly { path: PathBuf },
+    #[error(
+        "cannot write `{}`, which belongs to the store `{}`: it is read-only for this user; its owner can change that",
+        part.display(), path.display()
+    )]
+    ReadOnlyPart { path: PathBuf, part: PathBuf },
     #[error("`{}` cannot be opened: {reason}", path.display())]
     Unreadable { path: PathBuf, reason: String },
     #[error("`{}` is damaged ({reason}): restore it from a copy, or name another file", path.display())]

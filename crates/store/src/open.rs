@@ -35,7 +35,10 @@ impl Store {
         check_files(path)?;
         Self::open_for_writing(path).map_err(|error| match error {
             // Its folder exists: only write permission is missing.
-            StoreError::Unreadable { path, .. } => StoreError::ReadOnly { path },
+            StoreError::Unreadable { path, .. } | StoreError::ReadOnly { path } => match read_only_part(&path) {
+                Some(part) => StoreError::ReadOnlyPart { path, part },
+                None => StoreError::ReadOnly { path },
+            },
             other => other,
         })
     }
@@ -307,6 +310,21 @@ pub(crate) fn log_path(path: &Path) -> PathBuf {
     let mut log = path.as_os_str().to_owned();
     log.push("-wal");
     PathBuf::from(log)
+}
+
+/// A file that SQLite keeps next to a store, if it is read-only and the store is not: another user's process left it.
+fn read_only_part(path: &Path) -> Option<PathBuf> {
+    let is_read_only = |path: &Path| {
+        let opened = fs::File::options().write(true).open(path).map_err(|error| error.kind());
+        matches!(opened, Err(ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem))
+    };
+    let part = |suffix: &str| {
+        let mut part = path.as_os_str().to_owned();
+        part.push(suffix);
+        PathBuf::from(part)
+    };
+    let mut parts = ["-wal", "-shm"].into_iter().map(part);
+    parts.find(|part| is_read_only(part)).filter(|_| !is_read_only(path))
 }
 
 /// SQLite's name for a file: a URI in which `%`, `?` and `#` are escaped.

@@ -202,6 +202,32 @@ fn root_a_store_on_read_only_media_can_be_read() {
     insta::assert_snapshot!(error.replace(folder.to_str().unwrap(), "/folder"), @"cannot write `/folder/raidlab.db`: it or its folder is read-only for this user");
 }
 
+/// The message was that the store or its folder is read-only, and both were not.
+#[test]
+fn root_a_log_that_cannot_be_written_is_named_and_not_the_store() {
+    let bench = Bench::new();
+    let mut store = bench.open();
+    let run = store.open_run(&bench.spec()).unwrap();
+    bench.measure(&mut store, &run, 0, 0);
+    // While a process has the store open, its log is there.
+    let folder = bench.folder.path();
+    let (log, other) = (folder.join("other.db-wal"), folder.join("other.db"));
+    fs::copy(folder.join("raidlab.db-wal"), &log).unwrap();
+    fs::copy(bench.path(), &other).unwrap();
+    let mount = |options: &[&str], places: &[&Path]| {
+        let status = std::process::Command::new("mount").args(options).args(places).status();
+        status.is_ok_and(|status| status.success())
+    };
+    if !mount(&["--bind"], &[&log, &log]) {
+        requirements::skip("needs a read-only bind mount, which only root may make");
+        return;
+    }
+    let _unmount = Unmount(log.clone());
+    assert!(mount(&["-o", "remount,ro,bind"], &[&log]));
+    let error = Store::open(&other).unwrap_err().to_string();
+    insta::assert_snapshot!(error.replace(folder.to_str().unwrap(), "/folder"), @"cannot write `/folder/other.db-wal`, which belongs to the store `/folder/other.db`: it is read-only for this user; its owner can change that");
+}
+
 struct Unmount(std::path::PathBuf);
 
 impl Drop for Unmount {
