@@ -330,7 +330,8 @@ mod tests {
             difference(&changed, &export(1.0, ["5", "6"], "ab"))
         };
         assert!(changed(&|_| ()).is_same);
-        let changes: [(&dyn Fn(&mut Value), &str); 3] = [
+        type Change<'a> = (&'a dyn Fn(&mut Value), &'a str);
+        let changes: [Change<'_>; 3] = [
             (
                 &|json| json["cells"] = json!([]),
                 "the lists of cells differ: `xfs | tree` (0a)",

@@ -22,7 +22,7 @@ use study::plan::{Cell, Plan};
 use study::stack::MachineKind;
 use study::{CellId, Measured, Measurement, TrialKey};
 
-/// Of the JSON.
+/// The version of the JSON.
 pub const FORMAT_VERSION: u32 = 1;
 
 /// The machine's name in exports: simulated figures are always marked.
