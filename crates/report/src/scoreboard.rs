@@ -2,6 +2,7 @@
 //! from. Computed once; the page, the terminal and the exported figures show the same.
 
 mod choice;
+pub(crate) mod layout_facts;
 pub(crate) mod sentences;
 pub(crate) mod verdict;
 

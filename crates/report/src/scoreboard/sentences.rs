@@ -1,5 +1,6 @@
 //! A scoreboard in words: one sentence to act on, and what else there is to choose from.
 
+use super::layout_facts::{facts_that_differ, is_layout_shared, layout};
 use super::{Advice, Choice, SHORT_S, Score, ScoreRow, Scoreboard, ShortTest};
 use crate::input::{Input, TrialState};
 use crate::words::figure::{RateUnit, count, number, number_of};
@@ -297,7 +298,7 @@ pub(super) fn resync(board: &Scoreboard, row: &ScoreRow) -> String {
 }
 
 /// `, at least 24.1 h on whole disks`; empty if it is not known.
-fn resync_time(row: &ScoreRow) -> String {
+pub(super) fn resync_time(row: &ScoreRow) -> String {
     let hours = row.layout.resync_hours;
     hours.map_or_else(String::new, |hours| {
         format!(", at least {} h on whole disks", number_of(hours))
@@ -363,97 +364,6 @@ pub(crate) fn worst_heading(board: &Scoreboard) -> &'static str {
     match weights(board).is_empty() {
         true => "worst",
         false => "worst by weight",
-    }
-}
-
-/// `3 of 4 disks usable, survives 1 failed disk`; empty if it is unknown.
-fn layout(row: &ScoreRow) -> String {
-    let usable = usable(row).map(|words| format!("{words} disks usable"));
-    let survives = row.layout.survives.map(|disks| match disks {
-        0 => "survives no failed disk".to_owned(),
-        disks => format!("survives {}", count(disks as usize, "failed disk")),
-    });
-    let resyncs = row
-        .layout
-        .resyncs
-        .then(|| format!("full resync after a crash{}", resync_time(row)));
-    let parts = usable.into_iter().chain(survives).chain(resyncs);
-    parts.collect::<Vec<String>>().join(", ")
-}
-
-/// `3 of 4`.
-fn usable(row: &ScoreRow) -> Option<String> {
-    let disks = row.layout.usable.filter(|_| row.layout.disks > 1)?;
-    let decimals = usize::from(disks.fract() != 0.0);
-    Some(format!("{} of {}", number(disks, decimals), row.layout.disks))
-}
-
-/// A heading, and its words for each row.
-type Facts = (&'static str, Vec<String>);
-
-fn facts(board: &Scoreboard) -> [Facts; 5] {
-    let each = |words: fn(&ScoreRow) -> String| board.rows.iter().map(words).collect();
-    [
-        (
-            "disks usable",
-            each(|row| usable(row).unwrap_or_else(|| "–".to_owned())),
-        ),
-        (
-            "disks survived",
-            each(|row| {
-                row.layout
-                    .survives
-                    .map_or_else(|| "–".to_owned(), |disks| disks.to_string())
-            }),
-        ),
-        (
-            "full resync after crash",
-            each(|row| match (row.layout.survives, row.layout.resyncs) {
-                (None | Some(0), _) => "–".to_owned(),
-                (_, true) => match row.layout.resync_hours {
-                    Some(hours) => format!("yes, {} h or more", number_of(hours)),
-                    None => "yes".to_owned(),
-                },
-                (_, false) => "no".to_owned(),
-            }),
-        ),
-        (
-            "rebuild",
-            each(|row| match row.rebuild.is_empty() {
-                true => "–".to_owned(),
-                false => row.rebuild.clone(),
-            }),
-        ),
-        (
-            "power cut",
-            each(|row| match row.power_cut.is_empty() {
-                true => "–".to_owned(),
-                false => row.power_cut.clone(),
-            }),
-        ),
-    ]
-}
-
-fn is_shared((_, words): &Facts) -> bool {
-    words.iter().all(|word| Some(word) == words.first())
-}
-
-/// What differs between the stacks besides their figures.
-pub(crate) fn facts_that_differ(board: &Scoreboard) -> Vec<Facts> {
-    facts(board).into_iter().filter(|facts| !is_shared(facts)).collect()
-}
-
-fn is_layout_shared(board: &Scoreboard) -> bool {
-    board.rows.iter().all(|row| layout(row) == layout(&board.rows[0]))
-}
-
-/// `all stacks: 1 of 2 disks usable, survives 1 failed disk`; empty if nothing is shared or known.
-pub(crate) fn facts_that_are_shared(board: &Scoreboard) -> String {
-    let is_shared = is_layout_shared(board);
-    let words = board.rows.first().filter(|_| is_shared).map(layout).unwrap_or_default();
-    match words.is_empty() {
-        true => String::new(),
-        false => format!("All stacks: {words}."),
     }
 }
 

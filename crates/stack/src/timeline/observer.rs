@@ -64,7 +64,7 @@ pub(super) struct Observer {
     /// The act that triggers the next rebuild, and whether a whole member is rebuilt.
     asked: Option<(Instant, bool)>,
     rebuilds: u32,
-    /// Of a rebuild that went on when the work ended.
+    /// The part of a rebuild that was done when the work ended.
     done_under_load: Option<DoneUnderLoad>,
     /// An act has requested a check or repair.
     is_check_asked: bool,

@@ -23,7 +23,7 @@ fn a_missing_folder() {
     let bench = Bench::new();
     insta::assert_snapshot!(messages(&bench.folder.path().join("no/such/raidlab.db")).replace("/folder", "…/no/such"), @"
     write: no folder `…/no/such` for the store: create it, or name another file with --store
-    read:  no store at `…/no/such/raidlab.db`: `raidlab run STUDY` creates one; choose another file with --store
+    read:  no store at `…/no/such/raidlab.db`: `raidlab run STUDY --store FILE` creates one
     ");
 }
 
@@ -32,8 +32,8 @@ fn a_folder() {
     let bench = Bench::new();
     fs::create_dir(bench.path()).unwrap();
     insta::assert_snapshot!(messages(&bench.path()), @"
-    write: `/folder/raidlab.db` is a folder: --store needs a file
-    read:  `/folder/raidlab.db` is a folder: --store needs a file
+    write: `/folder/raidlab.db` is a folder: a store is a file
+    read:  `/folder/raidlab.db` is a folder: a store is a file
     ");
 }
 
@@ -41,7 +41,7 @@ fn a_folder() {
 fn no_store_yet() {
     let bench = Bench::new();
     let error = Store::open_existing(&bench.path()).unwrap_err().to_string();
-    insta::assert_snapshot!(error.replace(bench.folder.path().to_str().unwrap(), "/folder"), @"no store at `/folder/raidlab.db`: `raidlab run STUDY` creates one; choose another file with --store");
+    insta::assert_snapshot!(error.replace(bench.folder.path().to_str().unwrap(), "/folder"), @"no store at `/folder/raidlab.db`: `raidlab run STUDY --store FILE` creates one");
     assert!(!bench.path().exists(), "looking for a store does not make one");
 }
 
@@ -51,8 +51,8 @@ fn not_a_database() {
     let text = "title = \"a study, not a store\"\n".repeat(100);
     fs::write(bench.path(), &text).unwrap();
     insta::assert_snapshot!(messages(&bench.path()), @"
-    write: `/folder/raidlab.db` is not a database: name another file with --store (the file was not changed)
-    read:  `/folder/raidlab.db` is not a database: name another file with --store (the file was not changed)
+    write: `/folder/raidlab.db` is not a database: name another file (the file was not changed)
+    read:  `/folder/raidlab.db` is not a database: name another file (the file was not changed)
     ");
     assert_eq!(fs::read_to_string(bench.path()).unwrap(), text);
 }
@@ -66,8 +66,8 @@ fn somebody_elses_database() {
         .unwrap();
     let before = fs::read(bench.path()).unwrap();
     insta::assert_snapshot!(messages(&bench.path()), @"
-    write: `/folder/raidlab.db` is an SQLite database, but not one of raidlab's: name another file with --store (the file was not changed)
-    read:  `/folder/raidlab.db` is an SQLite database, but not one of raidlab's: name another file with --store (the file was not changed)
+    write: `/folder/raidlab.db` is an SQLite database, but not one of raidlab's: name another file (the file was not changed)
+    read:  `/folder/raidlab.db` is an SQLite database, but not one of raidlab's: name another file (the file was not changed)
     ");
     assert_eq!(fs::read(bench.path()).unwrap(), before);
 }
@@ -81,8 +81,8 @@ fn a_store_of_a_newer_raidlab() {
         .pragma_update(None, "user_version", 99)
         .unwrap();
     insta::assert_snapshot!(messages(&bench.path()), @"
-    write: `/folder/raidlab.db` was written by a newer raidlab (its schema is 99, this raidlab supports up to 9): update raidlab, or name another file with --store
-    read:  `/folder/raidlab.db` was written by a newer raidlab (its schema is 99, this raidlab supports up to 9): update raidlab, or name another file with --store
+    write: `/folder/raidlab.db` was written by a newer raidlab (its schema is 99, this raidlab supports up to 9): update raidlab, or name another file
+    read:  `/folder/raidlab.db` was written by a newer raidlab (its schema is 99, this raidlab supports up to 9): update raidlab, or name another file
     ");
 }
 

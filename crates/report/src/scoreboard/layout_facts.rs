@@ -1,0 +1,96 @@
+//! What stacks give and take besides their figures: usable disks, failures survived, resyncs, rebuilds, power cuts.
+
+use super::sentences::resync_time;
+use super::{ScoreRow, Scoreboard};
+use crate::words::figure::{count, number, number_of};
+
+/// `3 of 4 disks usable, survives 1 failed disk`; empty if it is unknown.
+pub(super) fn layout(row: &ScoreRow) -> String {
+    let usable = usable(row).map(|words| format!("{words} disks usable"));
+    let survives = row.layout.survives.map(|disks| match disks {
+        0 => "survives no failed disk".to_owned(),
+        disks => format!("survives {}", count(disks as usize, "failed disk")),
+    });
+    let resyncs = row
+        .layout
+        .resyncs
+        .then(|| format!("full resync after a crash{}", resync_time(row)));
+    let parts = usable.into_iter().chain(survives).chain(resyncs);
+    parts.collect::<Vec<String>>().join(", ")
+}
+
+/// `3 of 4`.
+fn usable(row: &ScoreRow) -> Option<String> {
+    let disks = row.layout.usable.filter(|_| row.layout.disks > 1)?;
+    let decimals = usize::from(disks.fract() != 0.0);
+    Some(format!("{} of {}", number(disks, decimals), row.layout.disks))
+}
+
+/// A heading, and its words for each row.
+type Facts = (&'static str, Vec<String>);
+
+fn facts(board: &Scoreboard) -> [Facts; 5] {
+    let each = |words: fn(&ScoreRow) -> String| board.rows.iter().map(words).collect();
+    [
+        (
+            "disks usable",
+            each(|row| usable(row).unwrap_or_else(|| "–".to_owned())),
+        ),
+        (
+            "disks survived",
+            each(|row| {
+                row.layout
+                    .survives
+                    .map_or_else(|| "–".to_owned(), |disks| disks.to_string())
+            }),
+        ),
+        (
+            "full resync after crash",
+            each(|row| match (row.layout.survives, row.layout.resyncs) {
+                (None | Some(0), _) => "–".to_owned(),
+                (_, true) => match row.layout.resync_hours {
+                    Some(hours) => format!("yes, {} h or more", number_of(hours)),
+                    None => "yes".to_owned(),
+                },
+                (_, false) => "no".to_owned(),
+            }),
+        ),
+        (
+            "rebuild",
+            each(|row| match row.rebuild.is_empty() {
+                true => "–".to_owned(),
+                false => row.rebuild.clone(),
+            }),
+        ),
+        (
+            "power cut",
+            each(|row| match row.power_cut.is_empty() {
+                true => "–".to_owned(),
+                false => row.power_cut.clone(),
+            }),
+        ),
+    ]
+}
+
+fn is_shared((_, words): &Facts) -> bool {
+    words.iter().all(|word| Some(word) == words.first())
+}
+
+/// What differs between the stacks besides their figures.
+pub(crate) fn facts_that_differ(board: &Scoreboard) -> Vec<Facts> {
+    facts(board).into_iter().filter(|facts| !is_shared(facts)).collect()
+}
+
+pub(super) fn is_layout_shared(board: &Scoreboard) -> bool {
+    board.rows.iter().all(|row| layout(row) == layout(&board.rows[0]))
+}
+
+/// `all stacks: 1 of 2 disks usable, survives 1 failed disk`; empty if nothing is shared or known.
+pub(crate) fn facts_that_are_shared(board: &Scoreboard) -> String {
+    let is_shared = is_layout_shared(board);
+    let words = board.rows.first().filter(|_| is_shared).map(layout).unwrap_or_default();
+    match words.is_empty() {
+        true => String::new(),
+        false => format!("All stacks: {words}."),
+    }
+}
