@@ -7,13 +7,13 @@
 mod charged_guest;
 mod error;
 mod figures;
+mod measured_processor;
 mod model_error;
 mod parallel_scaling;
-mod processor;
 mod versus_null_blk;
 
 pub use error::Error;
-pub use processor::MeasuredProcessor;
+pub use measured_processor::MeasuredProcessor;
 
 use figures::Figure;
 use files::OutputError;

@@ -1,7 +1,7 @@
 //! A run in the lab: its requirements, checked before anything is done.
 
+use crate::cells_without_tools::{check_tools, tools_needed};
 use crate::kernels::{self, ShowBuild};
-use crate::missing_tools::{check_tools, tools_needed};
 use crate::{Error, Options, own_init, version};
 use lab::disks::Models;
 use lab::kernel::{Cache, KernelName};

@@ -5,6 +5,7 @@
 
 pub mod aa_control;
 pub mod advice;
+pub mod cells_without_tools;
 pub mod dry_run;
 mod error;
 pub mod host_run;
@@ -13,7 +14,6 @@ pub mod kernels;
 pub mod lab_run;
 pub mod load_study;
 mod loop_files;
-pub mod missing_tools;
 pub mod needs;
 pub mod own_models;
 pub mod refusals;

@@ -2,8 +2,8 @@
 //! missing. Time is an estimate from the plan and its disks alone.
 
 use crate::advice::disks::{Disks, KnownDisks};
+use crate::cells_without_tools::Missing;
 use crate::lab_run::{MEMORY_SHARE, free_memory_bytes, kernels_of};
-use crate::missing_tools::Missing;
 use lab::kernel::{Cache, KernelError};
 use std::collections::BTreeMap;
 use std::fmt::Write;

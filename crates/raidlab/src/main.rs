@@ -3,10 +3,10 @@
 mod cli;
 mod command;
 mod error;
-mod interrupt;
 mod manual;
 mod output_preferences;
 mod progress;
+mod signals;
 
 use clap::Parser;
 use error::ExpectedError;

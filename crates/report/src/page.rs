@@ -1,19 +1,19 @@
 //! The page: its contents, section by section, filled into the template.
 
 mod comparison;
+mod curves;
 mod custom_table;
 mod disks;
 mod distribution;
 mod failures;
-mod plot;
 mod recommended;
 mod results;
 mod scoreboard;
 mod setup;
 
 pub use comparison::comparison_html;
+pub use curves::{Curve, Plot, plots};
 pub use distribution::{Distribution, distributions};
-pub use plot::{Curve, Plot, plots};
 
 use crate::input::{Input, TrialState};
 use crate::scoreboard::{Scoreboard, verdict};

@@ -163,7 +163,7 @@ impl Scoreboard {
         if tests.is_empty() {
             return Self::default();
         }
-        let short = leave_short_out(input, &mut tests);
+        let short = leave_short_out(input, &mut tests, &own);
         let groups = groups(&tests);
         let columns = groups.iter().map(|(name, group)| column(input, name, group, warnings));
         let columns: Vec<Column> = columns.collect();
@@ -215,8 +215,9 @@ struct Test<'a> {
 
 impl Test<'_> {
     /// The time that the quickest and the slowest stack take; `None` if it is not known of each.
-    fn duration_s(&self) -> Option<(f64, f64)> {
-        let mut with_figure = self.scores.iter().filter(|score| score.ratio.is_some());
+    fn duration_s(&self, own: &[bool]) -> Option<(f64, f64)> {
+        let own_scores = self.scores.iter().zip(own).filter(|(_, own)| **own);
+        let mut with_figure = own_scores.map(|(score, _)| score).filter(|score| score.ratio.is_some());
         let ends = |ends: (f64, f64), score: &Score| {
             let (seconds, _) = score.seconds?;
             Some((ends.0.min(seconds), ends.1.max(seconds)))
@@ -226,14 +227,18 @@ impl Test<'_> {
     }
 }
 
-/// Short tests do not count, unless the study gives their workload a weight or all are short.
-fn leave_short_out(input: &Input, tests: &mut [Test<'_>]) -> Vec<ShortTest> {
+/// Short tests do not count, unless the study gives their workload a weight or all that can count are short.
+fn leave_short_out(input: &Input, tests: &mut [Test<'_>], own: &[bool]) -> Vec<ShortTest> {
     let weighted = |test: &Test<'_>| input.plan.weights.iter().any(|(name, _)| name == test.base);
     let durations: Vec<Option<(f64, f64)>> = tests
         .iter()
-        .map(|test| test.duration_s().filter(|(_, longest)| *longest < SHORT_S))
+        .map(|test| test.duration_s(own).filter(|(_, longest)| *longest < SHORT_S))
         .collect();
-    if durations.iter().all(Option::is_some) {
+    let counted = tests
+        .iter()
+        .zip(&durations)
+        .filter(|(test, _)| input.plan.weight(test.base) > 0);
+    if counted.map(|(_, duration)| duration).all(Option::is_some) {
         return Vec::new();
     }
     let mut short = Vec::new();

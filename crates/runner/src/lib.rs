@@ -8,7 +8,6 @@
 
 mod cost;
 mod error;
-mod interrupt;
 mod outlook;
 mod partition;
 mod place;
@@ -16,11 +15,11 @@ mod precision;
 mod progress;
 mod runner;
 mod schedule;
+mod stop_request;
 mod trial_outcome;
 
 pub use cost::{expected_us, expected_us_on};
 pub use error::{PlaceError, RunError};
-pub use interrupt::Interrupt;
 pub use outlook::{Outlook, Pace};
 pub use partition::{Partition, is_fixed, part_of};
 pub use place::host::{DiskSource, HostPlace, disks_of};
@@ -28,3 +27,4 @@ pub use place::lab::{Kernels, LabPlace};
 pub use place::{Admission, Place, Seen, TrialReport};
 pub use progress::Progress;
 pub use runner::{RunOutcome, Runner};
+pub use stop_request::Interrupt;

@@ -1,11 +1,11 @@
 //! Runs a plan until it is done or interrupted.
 
 use crate::error::{PlaceError, RunError};
-use crate::interrupt::Interrupt;
 use crate::place::{Place, Seen, TrialReport};
 use crate::precision::Judged;
 use crate::progress::Progress;
 use crate::schedule::Schedule;
+use crate::stop_request::Interrupt;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{self, Receiver, Sender};

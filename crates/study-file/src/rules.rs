@@ -1,4 +1,5 @@
-//! Rules that combinations must keep, and why others are impossible.
+//! Rules that combinations must keep, and why others are impossible. Called for each stack (`expand/matrix.rs`, `expand/groups.rs`)
+//! and for each workload on it (`workload_forms/`).
 
 pub(crate) mod acts;
 pub(crate) mod consistency;

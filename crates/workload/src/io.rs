@@ -25,6 +25,7 @@
 
 mod bare_job;
 mod block_order;
+mod figures;
 pub(crate) mod fio;
 mod fio_file;
 mod fio_log;
@@ -34,7 +35,6 @@ mod holes;
 mod native;
 mod pacing;
 mod psync;
-mod report;
 mod tally;
 mod targets;
 mod uring_engine;
@@ -49,8 +49,8 @@ use crate::environment::Host;
 use crate::reporter::Reporter;
 use crate::{Engine, Target, WorkloadError};
 use block_order::Cursor;
+use figures::WrittenOut;
 use native::{Method, Shared};
-use report::WrittenOut;
 use std::time::Instant;
 use study::event::Event;
 use study::workload::{IoEngine, IoSpec};
@@ -94,8 +94,8 @@ fn run(spec: &IoSpec, target: &Target<'_>, seed: u64, host: &mut dyn Host) -> Re
     let after = host
         .device_counters()
         .map_err(WorkloadError::host("read the disks' counters"))?;
-    report::report(spec, &outcome, written, host);
-    report::report_around(spec, &outcome, written, cpu, after - before, host);
+    figures::report(spec, &outcome, written, host);
+    figures::report_around(spec, &outcome, written, cpu, after - before, host);
     verify::verify(spec, target, &contents, &cursors, seed, host)?;
     if let Some(mount_point) = target.mount_point.filter(|_| !spec.pattern.has_writes()) {
         let test = spec.pattern.name();

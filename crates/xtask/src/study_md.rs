@@ -195,6 +195,7 @@ A failed **guard** excludes samples from all figures, and reports the observatio
 | `quiesced` | the disks were not idle before the test |
 | `undisturbed` | after the test md was resyncing or checking, on a host a ZFS pool was being scrubbed or resilvered, ext4 was initialising inode tables without `lazy_init`, or something had trimmed the filesystem |
 | `array-clean` | copies or parity disagree after the trial or a check |
+| `scrub` | a check or a repair that an act asked for did not finish |
 | `act` | an act or its rebuild ended after the workload |
 | `memory` | on a host: the trial could not be limited to the `ram` of the study |
 | `loop-files` | on a host: the files behind loop devices are in memory |

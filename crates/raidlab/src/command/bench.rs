@@ -2,8 +2,8 @@
 
 use crate::cli::BenchArguments;
 use crate::error::{EXIT_INTERRUPTED, ExpectedError};
-use crate::interrupt::Signals;
 use crate::progress::KernelBar;
+use crate::signals::Signals;
 use files::{Colours, Output, output};
 use lab_bench::{Bench, MeasuredFigure, as_json};
 use std::process::ExitCode;

@@ -3,12 +3,12 @@
 use super::{print, show, store_option};
 use crate::cli::{On, RunArguments, Switch};
 use crate::error::{EXIT_INTERRUPTED, EXIT_TRIAL_FAILED, ExpectedError};
-use crate::interrupt::Signals;
 use crate::progress::{KernelBar, RunDisplay, note, say};
+use crate::signals::Signals;
 use lab::kernel::Cache;
 use prepare::{
-    Options, Prepared, PreparedHost, aa_control, advice, dry_run, inventory, lab_run, load_study, missing_tools,
-    now_unix_s, processors, refusals, version,
+    Options, Prepared, PreparedHost, aa_control, advice, cells_without_tools, dry_run, inventory, lab_run,
+    load_study, now_unix_s, processors, refusals, version,
 };
 use runner::{Outlook, Place, RunOutcome, Runner};
 use std::path::Path;
@@ -33,7 +33,7 @@ pub fn run(arguments: &RunArguments) -> Result<ExitCode, ExpectedError> {
     // Every shard of a study has the same cells.
     if arguments.shard.is_none() {
         let machine = machine_kind(arguments, &plan);
-        missing_tools::leave_out_missing(&mut plan, machine);
+        cells_without_tools::leave_out_missing(&mut plan, machine);
     }
     let wanted = match machine_kind(arguments, &plan) {
         MachineKind::Lab => Prepared::Lab(cache),

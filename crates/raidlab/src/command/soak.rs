@@ -3,8 +3,8 @@
 use super::print;
 use crate::cli::SoakArguments;
 use crate::error::{EXIT_INTERRUPTED, EXIT_TRIAL_FAILED, ExpectedError};
-use crate::interrupt::Signals;
 use crate::progress::KernelBar;
+use crate::signals::Signals;
 use crash_test::{Soak, SoakOptions, study_of_history};
 use lab::kernel::Cache;
 use std::process::ExitCode;

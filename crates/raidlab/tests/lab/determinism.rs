@@ -87,14 +87,14 @@ fn an_init_with_a_process_of_its_own_changes_nothing() {
     assert_same_by_ptrace(laboratory, Laboratory::run_with);
 }
 
-/// The stacks of 256 threads, and 768 MiB of buffers: more than there are addresses below those of the kernel.
+/// The stacks of 300 threads, and 768 MiB of buffers: more than there are addresses below those of the kernel.
 #[test]
 fn many_threads_and_large_buffers_do_not_meet_the_kernel() {
     let Some(laboratory) = Laboratory::open() else { return };
     laboratory.study(
         "ram = \"1G\"\n[disks]\nmodel = \"wd-500gb-2007\"\ncount = 2\n\
         [[stack]]\narray = { level = 1, size = \"20G\" }\nfs = { type = \"xfs\" }\n\
-        [[workload]]\nname = \"threads\"\nio = { rw = \"randread\", bs = \"4K\", size = \"16K\", numjobs = 256 }\n\
+        [[workload]]\nname = \"threads\"\nio = { rw = \"randread\", bs = \"4K\", size = \"16K\", numjobs = 300 }\n\
         [[workload]]\nname = \"buffers\"\n\
         io = { rw = \"read\", bs = \"1M\", size = \"2M\", numjobs = 24, iodepth = 32, direct = true }\n\
         [precision]\ntrials = 1\n",

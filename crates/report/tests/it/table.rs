@@ -3,6 +3,7 @@
 use crate::first_look;
 use report::{TableOptions, table};
 use study::CellId;
+use study::metric::Metric;
 use study::plan::Cell;
 
 fn plain(width: usize) -> String {
@@ -115,6 +116,28 @@ fn a_control_that_differs_is_said_before_everything_else() {
     );
     without.run.machine = study::stack::MachineKind::Host;
     assert!(table(&without, options).contains("A/A control: none"));
+}
+
+/// A workload that does not count made short tests not count either, and no stack was recommended.
+#[test]
+fn issue_39_a1_short_tests_count_where_nothing_longer_does() {
+    let mut input = first_look::input();
+    input.plan.weights = vec![("medium files".to_owned(), 0)];
+    let small: Vec<CellId> = input
+        .plan
+        .cells
+        .iter()
+        .filter(|cell| cell.workload.name == "small files")
+        .map(|cell| cell.id)
+        .collect();
+    for sample in &mut input.samples {
+        if small.contains(&sample.trial.cell) && sample.entry.metric == Metric::Duration {
+            sample.entry.value = 0.5;
+        }
+    }
+    let text = table(&input, TableOptions::plain(200));
+    assert!(!text.contains("none is recommended"), "{text}");
+    assert!(!text.contains("do not count"), "{text}");
 }
 
 /// With the same weight for every test, ext4 is recommended, because xfs is slower with small files.

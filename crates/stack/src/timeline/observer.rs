@@ -277,13 +277,16 @@ impl Observer {
 
     /// The work has ended. A rebuild that goes on has had its load until now.
     pub(super) fn work_ended(&mut self) -> Result<(), Cause> {
-        if self.phase == Phase::Rebuilding {
-            let share = self.manager.share_done()?.filter(|share| *share > 0.0);
-            let member_bytes = self.manager.rebuilt_bytes()?;
-            self.done_under_load = share.map(|share| DoneUnderLoad {
+        // One that only copies what has changed has no rate.
+        let is_whole = self.asked.is_none_or(|(_, whole)| whole);
+        if self.phase == Phase::Rebuilding
+            && is_whole
+            && let Some(share) = self.manager.share_done()?.filter(|share| *share > 0.0)
+        {
+            self.done_under_load = Some(DoneUnderLoad {
                 share,
                 took: self.phase_began.elapsed(),
-                member_bytes,
+                member_bytes: self.manager.rebuilt_bytes()?,
             });
         }
         Ok(())

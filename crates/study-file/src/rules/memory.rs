@@ -6,6 +6,7 @@ use crate::rules::integrity;
 use crate::rules::md_geometry::active_disks;
 use crate::syntax::unit::{describe_size, format_size};
 use study::stack::{ArraySpec, MachineKind, MachineSpec, StackSpec};
+use study::wording::number;
 use study::workload::Work;
 
 const MIB: u64 = 1 << 20;
@@ -105,19 +106,26 @@ fn buffers(work: &Work) -> Option<Part> {
     })
 }
 
-/// The lists of files and directories that a workload makes and reads: an entry with its name, and the path under which it
-/// was found.
+/// The lists of files and directories that a workload makes: an entry of 32 or 56 bytes, and a name of its own.
 fn names(work: &Work) -> Option<Part> {
-    const NAME_BYTES: u64 = 160;
+    const FILE_BYTES: u64 = 64;
+    const DIRECTORY_BYTES: u64 = 96;
     let (files, directories) = match work {
         Work::Tree(spec) => (spec.files, spec.directories),
         Work::Server(spec) => (spec.files, spec.directories),
         _ => return None,
     };
     Some(Part {
-        what: format!("names of {files} files and {directories} directories"),
-        bytes: (u64::from(files) + u64::from(directories)).saturating_mul(NAME_BYTES),
-        about: &["files", "directories", "ram"],
+        what: format!(
+            "names of {} files and {} directories",
+            number(f64::from(files), 0),
+            number(f64::from(directories), 0)
+        ),
+        bytes: u64::from(files) * FILE_BYTES + u64::from(directories) * DIRECTORY_BYTES,
+        about: match files < directories {
+            true => &["directories", "ram"],
+            false => &["files", "ram"],
+        },
     })
 }
 

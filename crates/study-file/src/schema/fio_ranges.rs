@@ -31,7 +31,7 @@ const RANGES: &[(&[&str], Range)] = &[
         ],
         Bytes { min: 0, max: PIB },
     ),
-    (&["iodepth", "iodepth_batch"], Count { min: 1, max: 65536 }),
+    (&["iodepth", "iodepth_batch"], Count { min: 1, max: 32768 }),
     (
         &[
             "iodepth_low",
@@ -68,10 +68,7 @@ const RANGES: &[(&[&str], Range)] = &[
         ],
         Count { min: 0, max: MANY },
     ),
-    (
-        &["direct", "buffered", "end_fsync", "time_based"],
-        Count { min: 0, max: 1 },
-    ),
+    (&["direct", "buffered", "end_fsync"], Count { min: 0, max: 1 }),
     (&["prio"], Count { min: 0, max: 7 }),
     (&["prioclass"], Count { min: 0, max: 3 }),
     (
@@ -114,7 +111,7 @@ fn numbers<'a>(name: &str, value: &'a str) -> Vec<&'a str> {
     let parts = value.split(|c: char| match c {
         ',' => true,
         '-' => name == "bsrange" || name == "startdelay",
-        ':' => name == "bssplit",
+        ':' => matches!(name, "bssplit" | "bsrange"),
         _ => false,
     });
     let size = |part: &'a str| match name {

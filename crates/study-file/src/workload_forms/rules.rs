@@ -122,20 +122,24 @@ const fn inode_ratio(bytes: u64) -> u64 {
 }
 
 fn inodes(stack: &StackSpec, work: &Work, room_bytes: Option<u64>) -> Option<Impossible> {
-    let Work::Tree(tree) = work else { return None };
+    let (files, directories) = match work {
+        Work::Tree(spec) => (spec.files, spec.directories),
+        Work::Server(spec) if spec.tests.iter().any(|test| test.has_files()) => (spec.files, spec.directories),
+        _ => return None,
+    };
     let room = room_bytes?;
     let kind = stack.filesystem.kind;
     if !matches!(kind.name, "ext2" | "ext3" | "ext4") {
         return None;
     }
-    let needs = u64::from(tree.files) + u64::from(tree.directories);
+    let needs = u64::from(files) + u64::from(directories);
     let most = room / inode_ratio(room);
     let reason = format!(
         "{} of this size has about {} inodes, but the workload has {} files and {} directories",
         kind.name,
         number(most as f64, 0),
-        number(f64::from(tree.files), 0),
-        number(f64::from(tree.directories), 0)
+        number(f64::from(files), 0),
+        number(f64::from(directories), 0)
     );
     let about = [&["directories", "files"], STACK_ROOM].concat();
     (needs > most)

@@ -81,14 +81,14 @@ fn more_files_than_inodes_are_an_error() {
 fn more_threads_than_a_guest_runs_are_an_error() {
     let of = |work: &str| said_of("4G", "level = 5", work);
     for (work, key) in [
-        ("io = { numjobs = 257, size = \"1M\" }", "numjobs"),
+        ("io = { numjobs = 301, size = \"1M\" }", "numjobs"),
         ("server = { clients = 512 }", "clients"),
         ("iozone = { processes = 1024, file = \"64K\" }", "processes"),
         ("bonnie = { seekers = 1024 }", "seekers"),
     ] {
         let said = of(work);
-        assert!(said.contains(&format!("write `{key} = 256` or less")), "{work}: {said}");
+        assert!(said.contains(&format!("write `{key} = 300` or less")), "{work}: {said}");
     }
-    assert_eq!(of("io = { numjobs = 256, size = \"1M\" }"), "");
+    assert_eq!(of("io = { numjobs = 300, size = \"1M\" }"), "");
     assert!(said_of("4G", "level = 5", "io = { iodepth = 32769 }").contains("32768"));
 }

@@ -70,10 +70,12 @@ fn scan(text: &str, found: &mut Found, depth: u32) -> Option<String> {
             Some(Err(error)) => {
                 is_broken.resize(text.len(), false);
                 let end = at + bytes_read(&text[at..], &error);
+                let mut has_report = seems_a_report(&text[at..]);
                 for brace in open_braces(&text.as_bytes()[at..end]) {
                     is_broken[at + brace] = true;
+                    has_report |= seems_a_report(&text[at + brace..]);
                 }
-                if broken.is_none() && seems_a_report(&text[at..]) {
+                if broken.is_none() && has_report {
                     let line = text[..at].matches('\n').count() + error.line();
                     let what = if error.is_eof() {
                         "ends too early".to_owned()

@@ -3,12 +3,12 @@
 //! raidlab prepares separate files for each section, so that reads are cold, or those that sections share by `filename`.
 //! Only fio knows what it wrote: its own `verify` compares contents, if the job file sets it.
 
+use super::figures::{self, WrittenOut};
 use super::fio::{COMMON, OUTPUT_BYTES_MAX, TIME_LIMIT, escaped};
 use super::fio_log::BandwidthLog;
 use super::fio_report::{self, JobReport};
 use super::guards::{self, Judged};
 use super::holes;
-use super::report::{self, WrittenOut};
 use super::tally::{Outcome, Tally};
 use super::targets::{self, Layout};
 use crate::contents::Contents;
@@ -228,7 +228,7 @@ fn report_section(
         let mut reporter = Reporter { host, test };
         reporter.sample(Metric::FilesPerSecond, files as f64 / duration.as_secs_f64());
     } else {
-        report::report_test(test, section.pattern, &tally, duration, written, host);
+        figures::report_test(test, section.pattern, &tally, duration, written, host);
         Reporter { host, test }.course(&tally.course, duration);
     }
     let mut reporter = Reporter { host, test };

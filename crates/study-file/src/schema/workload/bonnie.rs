@@ -28,7 +28,7 @@ static KEYS: &[Key] = &[
     key(Table::Bonnie, "per_char", Flag, Listed, "`true`", "also run the single-character tests"),
     key(Table::Bonnie, "char_size", Size { min: MIB, max: TIB }, Listed, "`1M`", "bytes of the single-character tests, in whole MiB (`-f`): each character costs a system call, about 10 µs of wall time in the lab"),
     key(Table::Bonnie, "seeks", Count { min: 1, max: 1 << 30 }, Listed, "8192", "number of seeks"),
-    key(Table::Bonnie, "seekers", Count { min: 1, max: 1024 }, Listed, "5", "processes that seek"),
+    key(Table::Bonnie, "seekers", Count { min: 1, max: 1024 }, Listed, "5", "processes that seek; at most 300 in a guest"),
     key(Table::Bonnie, "files", Count { min: 0, max: 100_000_000 }, Listed, "0", "files of the file-creation tests, in multiples of 1024; 0: no such tests"),
     key(Table::Bonnie, "file_min", Size { min: 0, max: GIB }, Listed, "0", "their smallest size"),
     key(Table::Bonnie, "file_max", Size { min: 0, max: GIB }, Listed, "0", "their largest size"),

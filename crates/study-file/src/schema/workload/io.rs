@@ -54,7 +54,7 @@ static KEYS: &[Key] = &[
     key(Table::Io, "rw", Takes::Pattern, Listed, "`read`", "`read`, `write`, `randread`, `randwrite`, `readwrite`, `randrw`; `read:8K` leaves out 8 KiB after each block, `read:-8K` goes backwards, `randread:8` jumps after 8 blocks"),
     key(Table::Io, "bs", Size { min: 1, max: GIB }, Listed, "`4K`", "bytes of one read or write"),
     key(Table::Io, "size", Size { min: 512, max: PIB }, Listed, "`1G`", "bytes that each job works on, in its own file or its part of the raw device").on_axis("io_size"),
-    key(Table::Io, "numjobs", Count { min: 1, max: 4096 }, Listed, "1", "parallel jobs"),
+    key(Table::Io, "numjobs", Count { min: 1, max: 4096 }, Listed, "1", "parallel jobs; at most 300 in a guest"),
     key(Table::Io, "iodepth", Count { min: 1, max: 32768 }, Listed, "1", "requests in flight for each job; io_uring has at most 32768"),
     key(Table::Io, "direct", Flag, Listed, "`false`", "direct I/O (O_DIRECT)"),
     key(Table::Io, "sync", Word(SYNC), Listed, "`none`", "`sync`: every write with its metadata is on stable storage when it returns (O_SYNC); `dsync`: its data (O_DSYNC)"),

@@ -42,7 +42,7 @@ static KEYS: &[Key] = &[
     key(Table::Iozone, "engine", Word(ENGINES), Listed, "`native`", "`native`: raidlab's own, with the same patterns; `iozone`: IOzone 3 itself (Debian non-free)"),
     key(Table::Iozone, "file", Size { min: 4 * KIB, max: 16 * TIB }, Listed, "`4M`", "bytes of each process' file, in whole KiB"),
     key(Table::Iozone, "record", Size { min: KIB, max: GIB }, Listed, "`4K`", "bytes of one read or write, in whole KiB"),
-    key(Table::Iozone, "processes", Count { min: 1, max: 1024 }, Listed, "1", "parallel processes, each with its own file: throughput mode if more than 1"),
+    key(Table::Iozone, "processes", Count { min: 1, max: 1024 }, Listed, "1", "parallel processes, each with its own file: throughput mode if more than 1; at most 300 in a guest"),
     key(Table::Iozone, "tests", Words(TESTS), Single, "all, in this order", "which columns"),
     key(Table::Iozone, "direct", Flag, Listed, "`false`", "direct I/O (`-I`)"),
     key(Table::Iozone, "sync", Flag, Listed, "`false`", "every write is on stable storage when it returns (`-o`)").on_axis("o_sync"),

@@ -83,7 +83,15 @@ fn issue_39_18_a_name_is_no_formula() {
     }
 }
 
-/// 250 KB took 38 s: each open brace was read to the end of the text. These texts would take hours now.
+/// The outer value is no report, and ends where the report in it does: a run was imported without it and without a word.
+#[test]
+fn a_broken_report_in_a_broken_value_is_named() {
+    let text = r#"{"results":[{"fio version":"fio-3.36","jobs":[{"jobname":"a","#;
+    let said = read(text).unwrap_err().to_string();
+    assert!(said.contains("whose JSON is broken near line 1"), "{said}");
+}
+
+/// 250 KB took 38 s: each open brace was read to the end of the text. These texts would have taken hours.
 #[test]
 fn braces_that_nobody_closes_are_read_in_linear_time() {
     const REPORT: &str = r#"{"fio version":"x","jobs":["#;
