@@ -230,7 +230,7 @@ pub(crate) fn short_tests(board: &Scoreboard) -> String {
     match named.is_empty() {
         true => String::new(),
         false => format!(
-            "Tests of less than {SHORT_S} s with every stack do not count: {}{more}. A `weight` in the study makes them count.",
+            "Tests of less than {SHORT_S} s with every stack do not count: {}{more}. A weight in the study makes them count.",
             named.join(", ")
         ),
     }
