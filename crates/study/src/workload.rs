@@ -13,7 +13,7 @@ mod tree;
 
 pub use bonnie::{BONNIE_FILE_TESTS, BONNIE_TESTS, BonnieSpec};
 pub use fio_file::{FILE_ENGINES, FioFileSpec, FioSection, SharedFile};
-pub use fio_value::{fio_bytes, fio_nanoseconds};
+pub use fio_value::{fio_bytes, fio_nanoseconds, fio_prefix_shift};
 pub use imported::ImportedSpec;
 pub use io::{BufferFill, BufferSpec, IoEngine, IoPattern, IoSpec, SyncMode};
 pub use io_job::IoJob;

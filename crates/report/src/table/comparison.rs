@@ -41,12 +41,11 @@ pub fn comparison(comparison: &RunComparison, [a, b]: [ComparedSide<'_>; 2], opt
 
 /// With the cell in the first column; if that is too wide, with each cell above its rows.
 fn table(rows: &[ComparisonRow], options: TableOptions) -> String {
-    let plain = TableOptions {
-        colour: false,
-        ..options
-    };
     let is_narrow = |line: &String| line.chars().count() <= options.width;
-    if lines(rows, plain, true).iter().all(is_narrow) {
+    if lines(rows, TableOptions::plain(options.width), true)
+        .iter()
+        .all(is_narrow)
+    {
         return lines(rows, options, true).join("\n");
     }
     let mut lines = lines(rows, options, false).into_iter();

@@ -2,6 +2,7 @@
 //! `bs=1e400` for 0.
 
 use crate::syntax::unit::format_size;
+use study::workload::fio_prefix_shift;
 
 const GIB: u64 = 1 << 30;
 const PIB: u64 = 1 << 50;
@@ -128,15 +129,7 @@ fn bytes(text: &str) -> Option<f64> {
         return u64::from_str_radix(digits, 16).ok().map(|number| number as f64);
     }
     let (number, unit) = split(&lower)?;
-    let shift = match unit.trim_end_matches('b').trim_end_matches('i') {
-        "" => 0,
-        "k" => 10,
-        "m" => 20,
-        "g" => 30,
-        "t" => 40,
-        "p" => 50,
-        _ => return None,
-    };
+    let shift = fio_prefix_shift(unit.trim_end_matches('b').trim_end_matches('i'))?;
     Some(number * (1_u64 << shift) as f64)
 }
 

@@ -3,7 +3,13 @@
 /// A size in fio's format: `4k`, `1g`, `4096`, `4kib`, all powers of 1024.
 pub fn fio_bytes(text: &str) -> Option<u64> {
     let (number, unit) = split(text)?;
-    let shift = match unit.trim_end_matches("ib").trim_end_matches('b') {
+    let shift = fio_prefix_shift(unit.trim_end_matches("ib").trim_end_matches('b'))?;
+    number.checked_mul(1 << shift)
+}
+
+/// The power of two that a prefix of a size stands for, in small letters: 10 for `k`, 0 for none.
+pub fn fio_prefix_shift(prefix: &str) -> Option<u32> {
+    Some(match prefix {
         "" => 0,
         "k" => 10,
         "m" => 20,
@@ -11,8 +17,7 @@ pub fn fio_bytes(text: &str) -> Option<u64> {
         "t" => 40,
         "p" => 50,
         _ => return None,
-    };
-    number.checked_mul(1 << shift)
+    })
 }
 
 /// A time in fio's format in nanoseconds, with the unit of a number alone; not 0.
