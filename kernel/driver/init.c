@@ -57,6 +57,16 @@ int raidlab_has_init(void)
 	return chunks[CHUNKS - 1] != NULL;
 }
 
+unsigned long raidlab_top(void)
+{
+	return is_global_init(current) ? TASK_SIZE : TASK_SIZE - RAIDLAB_INIT_TOP;
+}
+
+unsigned long raidlab_mmap_base(void)
+{
+	return is_global_init(current) ? RAIDLAB_INIT_MMAP : RAIDLAB_PROGRAM_START;
+}
+
 int raidlab_map_init(struct vm_area_struct *vma)
 {
 	unsigned long i;

@@ -38,6 +38,7 @@ pub(crate) fn wait(context: &mut Context<'_>) -> Result<(), Cause> {
     let began = Instant::now();
     let (mut pause, longest) = BETWEEN_LOOKS;
     if let Some(thread) = find(EXT4_THREAD, context.access.executor)? {
+        context.step_at(&format!("wait for {EXT4_THREAD}"), began);
         let is_real = context.setting.disk_kind == DiskKind::Real;
         let (mut last, mut ran) = (None, began);
         while is_named(&thread, EXT4_THREAD, context.access.executor) {

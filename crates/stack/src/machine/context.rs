@@ -50,7 +50,12 @@ pub struct StackSetting<'a> {
 
 impl Context<'_> {
     pub(crate) fn step(&mut self, name: &str) {
-        let at_ns = u64::try_from(self.began.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        self.step_at(name, Instant::now());
+    }
+
+    /// A step that began when the clock was read for another purpose: in a guest, reading it takes time.
+    pub(crate) fn step_at(&mut self, name: &str, at: Instant) {
+        let at_ns = u64::try_from((at - self.began).as_nanos()).unwrap_or(u64::MAX);
         self.access.recorder.record(Event::Step {
             name: name.to_owned(),
             at_ns,

@@ -7,7 +7,7 @@
 use crate::protocol::{ENTRY_OFFSET, MEMORY_ADDRESS, MEMORY_BYTES};
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
 use std::arch::asm;
-use std::ffi::{c_int, c_long, c_void};
+use std::ffi::{c_char, c_int, c_long, c_uint, c_void};
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -130,10 +130,37 @@ unsafe extern "C" fn syscall(
     unsafe { answer(number, [first, second, third, fourth, fifth, sixth]) as c_long }
 }
 
-/// # Safety
-/// As that of the C library.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn close(file: c_int) -> c_int {
-    // SAFETY: the caller's.
-    unsafe { answer(libc::SYS_close, [file as usize, 0, 0, 0, 0, 0]) as c_int }
+/// Functions of the C library that are one system call: their names, and the call with its arguments.
+macro_rules! functions {
+    ($($number:ident: $name:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {$(
+        /// # Safety
+        /// As that of the C library.
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $name($($argument: $type),*) -> $result {
+            let mut arguments = [0; 6];
+            let given: &[usize] = &[$($argument as usize),*];
+            arguments[..given.len()].copy_from_slice(given);
+            // SAFETY: the caller's.
+            unsafe { answer(libc::$number, arguments) as $result }
+        }
+    )*};
+}
+
+functions! {
+    SYS_close: close(file: c_int) -> c_int;
+    SYS_read: read(file: c_int, to: *mut c_void, bytes: usize) -> isize;
+    SYS_write: write(file: c_int, from: *const c_void, bytes: usize) -> isize;
+    SYS_pread64: pread(file: c_int, to: *mut c_void, bytes: usize, at: i64) -> isize;
+    SYS_pread64: pread64(file: c_int, to: *mut c_void, bytes: usize, at: i64) -> isize;
+    SYS_pwrite64: pwrite(file: c_int, from: *const c_void, bytes: usize, at: i64) -> isize;
+    SYS_pwrite64: pwrite64(file: c_int, from: *const c_void, bytes: usize, at: i64) -> isize;
+    SYS_openat: openat(folder: c_int, path: *const c_char, flags: c_int, mode: c_uint) -> c_int;
+    SYS_openat: openat64(folder: c_int, path: *const c_char, flags: c_int, mode: c_uint) -> c_int;
+    SYS_unlinkat: unlinkat(folder: c_int, path: *const c_char, flags: c_int) -> c_int;
+    SYS_mkdirat: mkdirat(folder: c_int, path: *const c_char, mode: c_uint) -> c_int;
+    SYS_fsync: fsync(file: c_int) -> c_int;
+    SYS_fdatasync: fdatasync(file: c_int) -> c_int;
+    SYS_syncfs: syncfs(file: c_int) -> c_int;
+    SYS_ftruncate: ftruncate(file: c_int, bytes: i64) -> c_int;
+    SYS_ftruncate: ftruncate64(file: c_int, bytes: i64) -> c_int;
 }
