@@ -27,6 +27,8 @@ pub enum OutputError {
     OfStore { path: PathBuf, store: PathBuf },
     #[error("`{}` is {what}, and is not overwritten: choose another file with -o", path.display())]
     Description { path: PathBuf, what: &'static str },
+    #[error("`{}` is read-only, and is not replaced: choose another file with -o, or `chmod u+w` it", path.display())]
+    ReadOnly { path: PathBuf },
     #[error("`{}` is a block device, and is not overwritten: choose a file with -o", path.display())]
     BlockDevice { path: PathBuf },
     #[error("cannot write `{}`: {}; choose another place with -o", path.display(), reason(source))]
@@ -81,6 +83,10 @@ impl Output {
             return Ok(Output::Stream(own()));
         }
         check_contents(path)?;
+        // Its folder would let it be replaced all the same.
+        if there.permissions().readonly() {
+            return Err(OutputError::ReadOnly { path: own() });
+        }
         if let Some(store) = store {
             check_not_of_store(path, Some(&there), store)?;
         }

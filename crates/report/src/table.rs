@@ -351,6 +351,7 @@ fn notes(input: &Input, workloads: &[WorkloadResults]) -> Vec<String> {
     if not_placed {
         notes.push("figures without an interval come from too few trials to rank".to_owned());
     }
+    notes.extend(words::failures::lines(input));
     notes.extend(words::guards::lines(input));
     notes.extend(words::unverified(input));
     notes.extend(words::limits(input));

@@ -8,6 +8,7 @@ pub(crate) mod commands;
 pub(crate) mod comparison;
 pub(crate) mod custom_table;
 pub(crate) mod device_time;
+pub(crate) mod failures;
 pub(crate) mod figure;
 pub(crate) mod guards;
 pub(crate) mod imported;

@@ -82,7 +82,7 @@ pub enum ComparisonOutcome {
     Slower,
     /// Shown to differ by at most this fraction.
     EqualWithin(f64),
-    WithinNoise,
+    NotShown,
     TooFewTrials,
 }
 
@@ -92,7 +92,7 @@ impl ComparisonOutcome {
             Self::Faster => "faster",
             Self::Slower => "slower",
             Self::EqualWithin(_) => "equal",
-            Self::WithinNoise => "within the noise",
+            Self::NotShown => "not shown to differ",
             Self::TooFewTrials => "too few trials",
         }
     }
@@ -260,7 +260,7 @@ fn judged(compared: &[Compared<'_>]) -> Vec<ComparisonRow> {
                     _ if most <= EQUAL_WITHIN => ComparisonOutcome::EqualWithin(most),
                     true if effect.ratio() > 1.0 => ComparisonOutcome::Faster,
                     true => ComparisonOutcome::Slower,
-                    false => ComparisonOutcome::WithinNoise,
+                    false => ComparisonOutcome::NotShown,
                 }
             }
         };
@@ -414,10 +414,7 @@ mod tests {
             .iter()
             .map(|row| row.outcome)
             .collect();
-        assert_eq!(
-            outcomes,
-            [ComparisonOutcome::WithinNoise, ComparisonOutcome::TooFewTrials]
-        );
+        assert_eq!(outcomes, [ComparisonOutcome::NotShown, ComparisonOutcome::TooFewTrials]);
     }
 
     fn imported(stack: &str, workload: &str) -> Plan {

@@ -146,3 +146,55 @@ fn issue_12_1_no_output_makes_folders() {
         );
     }
 }
+
+#[test]
+fn issue_39_a_read_only_file_is_not_replaced() {
+    let desk = desk();
+    desk.write("report.html", "<p>kept</p>");
+    let file = desk.folder().join("report.html");
+    let mut permissions = fs::metadata(&file).expect("the file").permissions();
+    permissions.set_readonly(true);
+    fs::set_permissions(&file, permissions).expect("it is the test's own");
+    refused(
+        &desk,
+        &["report", "-o", "report.html"],
+        "`report.html` is read-only, and is not replaced",
+    );
+    refused(
+        &desk,
+        &["export", "-o", "report.html"],
+        "is read-only, and is not replaced",
+    );
+}
+
+/// `ulimit -f` ended raidlab by a signal, and left its temporary file.
+#[test]
+fn issue_39_a_limit_on_the_size_of_files_is_an_error() {
+    let desk = Desk::new();
+    kept::store_with_samples(&desk, "raidlab.db", 2000);
+    let script = "ulimit -f 40; exec \"$0\" export -o samples.json";
+    let mut shell = desk.command("bash");
+    let ended = shell
+        .args(["-c", script, env!("CARGO_BIN_EXE_raidlab")])
+        .output()
+        .expect("bash is run");
+    let words = String::from_utf8_lossy(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(3), "{words}");
+    assert!(words.contains("cannot write `samples.json`"), "{words}");
+    let left = fs::read_dir(desk.folder()).expect("the folder");
+    let left: Vec<_> = left.map(|entry| entry.expect("an entry").file_name()).collect();
+    assert!(
+        !left.iter().any(|name| name.to_string_lossy().contains("samples")),
+        "{left:?}"
+    );
+}
+
+#[test]
+fn issue_39_help_that_cannot_be_written_fails() {
+    let desk = desk();
+    for arguments in [&["--help"] as &[&str], &["--version"], &["run", "--help"]] {
+        let full = fs::File::options().write(true).open("/dev/full").expect("a device");
+        let ended = desk.raidlab(arguments).stdout(full).output().expect("raidlab is run");
+        assert_eq!(ended.status.code(), Some(1), "{arguments:?}");
+    }
+}

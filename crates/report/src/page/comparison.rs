@@ -127,7 +127,7 @@ fn page_row(row: &ComparisonRow, scale: &Scale) -> PageRow {
         ComparisonOutcome::Faster => ("▲", "faster"),
         ComparisonOutcome::Slower => ("▼", "slower"),
         ComparisonOutcome::EqualWithin(_) => ("=", "equal"),
-        ComparisonOutcome::WithinNoise => ("?", "noise"),
+        ComparisonOutcome::NotShown => ("?", "noise"),
         ComparisonOutcome::TooFewTrials => ("–", "few"),
     };
     PageRow {

@@ -11,7 +11,7 @@ pub struct ComparedSide<'a> {
     pub is_simulated: bool,
 }
 
-/// `8 tests: B is faster in 2, B is slower in 1, equal in 4, difference within the noise in 1.`
+/// `8 tests: B is faster in 2, B is slower in 1, equal in 4, not shown to differ in 1.`
 pub(crate) fn summary(comparison: &RunComparison) -> String {
     let count =
         |is_it: fn(&ComparisonOutcome) -> bool| comparison.rows.iter().filter(|row| is_it(&row.outcome)).count();
@@ -23,10 +23,7 @@ pub(crate) fn summary(comparison: &RunComparison) -> String {
         (count(|one| *one == ComparisonOutcome::Faster), "B is faster"),
         (count(|one| *one == ComparisonOutcome::Slower), "B is slower"),
         (count(|one| matches!(one, ComparisonOutcome::EqualWithin(_))), "equal"),
-        (
-            count(|one| *one == ComparisonOutcome::WithinNoise),
-            "difference within the noise",
-        ),
+        (count(|one| *one == ComparisonOutcome::NotShown), "not shown to differ"),
         (count(|one| *one == ComparisonOutcome::TooFewTrials), "too few trials"),
     ];
     let words = parts.into_iter().filter(|(count, _)| *count > 0);

@@ -27,7 +27,7 @@ fn faster_slower_and_what_only_one_has() {
     assert!(has(|one| *one == ComparisonOutcome::Faster) && has(|one| *one == ComparisonOutcome::Slower));
     assert!(
         has(|one| matches!(one, ComparisonOutcome::EqualWithin(_)))
-            && has(|one| *one == ComparisonOutcome::WithinNoise)
+            && has(|one| *one == ComparisonOutcome::NotShown)
     );
     assert!(has(|one| *one == ComparisonOutcome::TooFewTrials) && between.rows.iter().any(|row| !row.is_same_cell));
     insta::assert_snapshot!(text(&between, SIDES));
