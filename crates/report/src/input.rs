@@ -96,7 +96,7 @@ impl Input {
     /// Whether imported results are shown with a run of another origin.
     pub(crate) fn has_imported(&self) -> bool {
         let mut cells = self.plan.cells.iter();
-        self.run.machine != MachineKind::Foreign && cells.any(|cell| cell.machine.kind == MachineKind::Foreign)
+        self.run.machine != MachineKind::Foreign && cells.any(|cell| cell.is_imported())
     }
 
     /// What is not shown, and how to see it; empty if everything is shown.

@@ -260,7 +260,7 @@ fn leave_short_out(input: &Input, tests: &mut [Test<'_>], own: &[bool]) -> Vec<S
 fn own_stacks(input: &Input) -> Vec<bool> {
     let is_own = |stack: &&str| {
         let mut cells = input.plan.cells.iter().filter(|cell| cell.stack_label == **stack);
-        input.run.machine == MachineKind::Foreign || cells.any(|cell| cell.machine.kind != MachineKind::Foreign)
+        input.run.machine == MachineKind::Foreign || cells.any(|cell| !cell.is_imported())
     };
     input.plan.stack_labels().iter().map(is_own).collect()
 }
@@ -445,7 +445,7 @@ fn row(input: &Input, cuts: &[PowerCuts], stack: &str, columns: &[Column], score
         rebuild: String::new(),
         power_cut: shown.map(|row| row.verdict.clone()).unwrap_or_default(),
         is_unsafe: of_stack().any(|row| row.is_bad),
-        is_imported: cell.is_some_and(|cell| cell.machine.kind == MachineKind::Foreign),
+        is_imported: cell.is_some_and(|cell| cell.is_imported()),
     }
 }
 

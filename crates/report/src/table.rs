@@ -147,13 +147,7 @@ fn advice(input: &Input) -> Vec<String> {
 
 /// Disks, kernel, memory and processor, if all cells have the same.
 fn shared_machine(input: &Input) -> Option<String> {
-    let own = || {
-        input
-            .plan
-            .cells
-            .iter()
-            .filter(|cell| cell.machine.kind != MachineKind::Foreign)
-    };
+    let own = || input.plan.cells.iter().filter(|cell| !cell.is_imported());
     let first = own().next().filter(|cell| cell.machine.kind == MachineKind::Lab)?;
     let is_same = |cell: &PlanCell| {
         let (machine, own) = (&cell.machine, &first.machine);

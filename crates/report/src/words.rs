@@ -63,10 +63,7 @@ pub(crate) fn unverified(input: &Input) -> Vec<String> {
 
 /// The cost of CPU time in the guests of a plan, as a sentence.
 pub(crate) fn processor(plan: &Plan) -> String {
-    let own = plan
-        .cells
-        .iter()
-        .filter(|cell| cell.machine.kind != MachineKind::Foreign);
+    let own = plan.cells.iter().filter(|cell| !cell.is_imported());
     let mut processors = own.map(|cell| cell.machine.processor.as_ref());
     let mut models: Vec<&str> = processors.clone().flatten().map(|one| one.model.as_str()).collect();
     models.sort_unstable();

@@ -12,7 +12,6 @@ pub use setting::{Held, Setting};
 
 use std::collections::{HashMap, HashSet};
 use study::plan::{Cell, Plan, TEST};
-use study::stack::MachineKind;
 use study::{CellId, Measurement};
 
 /// The comparison in which cells are compared.
@@ -88,7 +87,7 @@ impl KnownCells {
     }
 
     fn has(&self, cell: &Cell) -> bool {
-        self.0.contains(&cell.id) && cell.machine.kind != MachineKind::Foreign
+        self.0.contains(&cell.id) && !cell.is_imported()
     }
 
     /// The settings in which pairs of them differ.

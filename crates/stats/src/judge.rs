@@ -8,7 +8,6 @@ use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 use study::metric::{Better, Metric};
 use study::plan::{Cell, Plan};
-use study::stack::MachineKind;
 use study::workload::IoSpec;
 use study::{CellId, Measurement};
 
@@ -216,7 +215,7 @@ fn stacks<'a>(plan: &'a Plan, workload: &str) -> Vec<Stack<'a>> {
         Stack {
             label,
             cell: cell.map(|cell| cell.id),
-            is_imported: cell.is_some_and(|cell| cell.machine.kind == MachineKind::Foreign),
+            is_imported: cell.is_some_and(|cell| cell.is_imported()),
         }
     };
     plan.stack_labels().into_iter().map(of_label).collect()

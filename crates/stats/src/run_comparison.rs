@@ -19,7 +19,6 @@ use crate::summary::Summary;
 use std::collections::{HashMap, HashSet};
 use study::metric::{Better, Metric};
 use study::plan::{Cell, Plan};
-use study::stack::MachineKind;
 use study::{CellId, Measurement};
 
 /// A run, or a part of one.
@@ -119,10 +118,12 @@ pub fn compare_runs(first: RunSide<'_>, second: RunSide<'_>) -> RunComparison {
         .iter()
         .flat_map(|pair| compared(first.measurements, second.measurements, *pair))
         .collect();
-    let is_alone = |cell: &Cell| is_imported(cell) && !of_first.contains(&cell.id) && !of_second.contains(&cell.id);
+    let is_alone =
+        |cell: &Cell| cell.is_imported() && !of_first.contains(&cell.id) && !of_second.contains(&cell.id);
     let mut own = [(first, second), (second, first)].into_iter();
-    let own =
-        own.find(|(own, other)| !own.plan.cells.iter().any(is_imported) && other.plan.cells.iter().any(is_alone));
+    let own = own.find(|(own, other)| {
+        !own.plan.cells.iter().any(Cell::is_imported) && other.plan.cells.iter().any(is_alone)
+    });
     RunComparison {
         rows: judged(&compared),
         only_first,
@@ -139,10 +140,6 @@ fn names(of: RunSide<'_>) -> Names {
         workloads: owned(of.plan.workload_names()),
         tests: owned(distinct(of.measurements.iter().map(|one| one.entry.test.as_str()))),
     }
-}
-
-fn is_imported(cell: &Cell) -> bool {
-    cell.machine.kind == MachineKind::Foreign
 }
 
 /// The pairs of cells.
@@ -218,7 +215,7 @@ fn compared<'a>(
         let metric = lead.metric(if shared.is_empty() { &metrics } else { &shared });
         let metric = metric.filter(|metric| metric.better() != Better::Neither)?;
         let has = |all: &[&Measurement]| all.iter().any(|one| one.entry.test == test);
-        if (is_imported(cells.0) || is_imported(cells.1)) && !(has(&first) && has(&second)) {
+        if (cells.0.is_imported() || cells.1.is_imported()) && !(has(&first) && has(&second)) {
             // A test of another pair.
             return None;
         }
@@ -285,7 +282,7 @@ fn judged(compared: &[Compared<'_>]) -> Vec<ComparisonRow> {
 
 /// For imported results with too few trials.
 fn ratio_of_medians(one: &Compared<'_>) -> Option<f64> {
-    if !is_imported(one.cells.0) && !is_imported(one.cells.1) {
+    if !one.cells.0.is_imported() && !one.cells.1.is_imported() {
         return None;
     }
     let median =
@@ -420,7 +417,7 @@ mod tests {
     fn imported(stack: &str, workload: &str) -> Plan {
         let mut imported = plan(&[stack]);
         let cell = &mut imported.cells[0];
-        cell.machine.kind = MachineKind::Foreign;
+        cell.machine.kind = study::stack::MachineKind::Foreign;
         cell.workload.name = workload.to_owned();
         imported.identify();
         imported

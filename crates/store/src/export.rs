@@ -173,7 +173,7 @@ impl<'a> Keys<'a> {
 }
 
 fn cell(cell: &Cell) -> Value {
-    if cell.machine.kind == MachineKind::Foreign {
+    if cell.is_imported() {
         // Unknown values are null, not a default.
         return json!({
             "cell": cell.key, "id": cell.id, "stack": cell.stack_label, "workload": cell.workload.name,

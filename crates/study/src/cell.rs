@@ -58,6 +58,11 @@ impl Cell {
         tests
     }
 
+    /// Whether its results were measured elsewhere and imported: of its machine nothing is known.
+    pub fn is_imported(&self) -> bool {
+        self.machine.kind == MachineKind::Foreign
+    }
+
     /// The name in its `[[workload]]`: that of the workload without the values of its own axes.
     pub fn workload_entry(&self) -> &str {
         let entry = self.axes.iter().find(|(axis, _)| axis == "workload");
@@ -92,7 +97,7 @@ impl Shared {
     /// Identity of a cell; quick if it has the acts, the machine and the stack of the cell before.
     pub(crate) fn id(&mut self, cell: &Cell) -> CellId {
         // What else is hashed differs from cell to cell.
-        if cell.replicate > 0 || cell.machine.kind == MachineKind::Foreign {
+        if cell.replicate > 0 || cell.is_imported() {
             return CellId::of(cell);
         }
         let known = self.last.take().filter(|(acts, machine, stack, _)| {
@@ -132,7 +137,7 @@ fn setting(cell: &Cell, machine: Option<&MachineSpec>) -> Sha256 {
         part("acts", &canonical_text(&cell.acts));
     }
     part("form", &FORM.to_string());
-    if cell.machine.kind == MachineKind::Foreign && !cell.axes.is_empty() {
+    if cell.is_imported() && !cell.axes.is_empty() {
         // Nothing else is known about imported results.
         part("imported", &canonical_text(&cell.axes));
     }

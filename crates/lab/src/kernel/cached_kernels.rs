@@ -4,7 +4,7 @@
 //! an exclusive lock without waiting. Build folders are changed only under the lock of the whole cache.
 //!
 //! *Invariant*: a kernel that runs has the SHA-256 of its record: [`verified`] compares them when it is loaded, and
-//! [`Hold::is_same`] before each guest.
+//! [`Kernel::image`] before each guest, if the file's times or its inode are others than then.
 
 use super::Kernel;
 use files::read_file::{open_regular, read_regular};

@@ -5,7 +5,6 @@ use crate::scoreboard::sentences::NAMED_MAX;
 use crate::scoreboard::{Advice, Scoreboard};
 use crate::words::commands;
 use serde::Serialize;
-use study::stack::MachineKind;
 
 /// More stacks have no commands of their own; "How each stack was created" has those of all.
 const STACKS_MAX: usize = 4;
@@ -31,7 +30,7 @@ pub(super) fn recommended(input: &Input, board: &Scoreboard) -> Vec<Recommended>
         let stack = &board.rows[row].stack;
         let cell = input.plan.cells.iter().find(|cell| cell.stack_label == *stack)?;
         let (lines, notes) = commands::of(input, cell);
-        let is_known = cell.machine.kind != MachineKind::Foreign && !lines.is_empty();
+        let is_known = !cell.is_imported() && !lines.is_empty();
         is_known.then(|| Recommended {
             stack: stack.clone(),
             lines,

@@ -9,7 +9,6 @@ use stats::{Closeness, TRIALS_MIN, TestResults};
 use study::CellId;
 use study::metric::Metric;
 use study::plan::Cell;
-use study::stack::MachineKind;
 
 /// Equal ranks of figures that differ by more than this factor are explained.
 const TIE_SHOWN: f64 = 1.05;
@@ -50,12 +49,11 @@ pub(crate) fn trouble(input: &Input) -> Vec<String> {
 }
 
 fn cells(input: &Input, imported: bool) -> impl Iterator<Item = &Cell> {
-    let is_imported = |cell: &Cell| cell.machine.kind == MachineKind::Foreign;
     input
         .plan
         .cells
         .iter()
-        .filter(move |cell| is_imported(cell) == imported)
+        .filter(move |cell| cell.is_imported() == imported)
 }
 
 /// What an administrator acts on.

@@ -5,7 +5,6 @@ use super::mark;
 use crate::input::Input;
 use stats::{Results, Row};
 use study::metric::Better;
-use study::stack::MachineKind;
 
 /// More stacks are not named.
 const NAMED_MAX: usize = 4;
@@ -15,7 +14,7 @@ const NAMED_MAX: usize = 4;
 pub(crate) fn against(input: &Input, results: &Results, rates: RateUnit) -> Vec<String> {
     let is_imported = |row: &Row| {
         let cell = row.cell.and_then(|id| input.plan.cell(id));
-        cell.is_some_and(|cell| cell.machine.kind == MachineKind::Foreign)
+        cell.is_some_and(|cell| cell.is_imported())
     };
     if !input.has_imported() {
         return Vec::new();

@@ -1,6 +1,5 @@
 //! Pairs of cells that a setting keeps from being the same, and what differs in them.
 
-use super::is_imported;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use study::plan::{Cell, Plan};
@@ -14,7 +13,7 @@ pub(super) fn alike<'a>(
 ) -> Vec<(&'a Cell, &'a Cell)> {
     let alone = |plan: &'a Plan| -> Vec<&'a Cell> {
         let cells = plan.cells.iter();
-        cells.filter(|cell| is_alone(cell) && !is_imported(cell)).collect()
+        cells.filter(|cell| is_alone(cell) && !cell.is_imported()).collect()
     };
     let varied: BTreeSet<&str> = varied(first).chain(varied(second)).collect();
     let is_alike = |cell: &Cell, other: &Cell| {
@@ -44,7 +43,7 @@ fn varied(plan: &Plan) -> impl Iterator<Item = &str> {
 pub(super) fn differences(pairs: &[(&Cell, &Cell)]) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for (first, second) in pairs.iter().filter(|(first, second)| first.id != second.id) {
-        if is_imported(first) || is_imported(second) {
+        if first.is_imported() || second.is_imported() {
             continue;
         }
         for (name, one, other) in parts(first, second) {

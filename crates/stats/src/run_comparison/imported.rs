@@ -1,6 +1,6 @@
 //! Which cells imported results are compared with: all that is known of them are names.
 
-use super::{RunSide, is_imported};
+use super::RunSide;
 use crate::judge::distinct;
 use study::plan::Cell;
 
@@ -16,7 +16,7 @@ pub(super) fn pairs<'a>(first: RunSide<'a>, second: RunSide<'a>) -> Vec<(&'a Cel
             .plan
             .cells
             .iter()
-            .filter(|one| one.stack_label == cell.stack_label && !is_imported(one))
+            .filter(|one| one.stack_label == cell.stack_label && !one.is_imported())
             .map(|one| (one, tests(other, one)))
             .collect();
         let mut partners: Vec<&Cell> = Vec::new();
@@ -38,7 +38,7 @@ pub(super) fn pairs<'a>(first: RunSide<'a>, second: RunSide<'a>) -> Vec<(&'a Cel
         }
         partners
     };
-    let imported = |side: RunSide<'a>| side.plan.cells.iter().filter(|cell| is_imported(cell));
+    let imported = |side: RunSide<'a>| side.plan.cells.iter().filter(|cell| cell.is_imported());
     let pairs_of = |side: RunSide<'a>, other: RunSide<'a>| -> Vec<(&'a Cell, &'a Cell)> {
         let pairs =
             imported(side).flat_map(|cell| partners(side, cell, other).into_iter().map(move |one| (cell, one)));
