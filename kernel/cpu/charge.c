@@ -4,6 +4,7 @@
 #include <linux/string.h>
 #include <linux/time-internal.h>
 #include <asm/unistd.h>
+#include <sysdep/ptrace.h>
 #include "model.h"
 
 /* Reads of a clock that stands still, in a row, before it is moved: somebody waits for it. */
@@ -149,6 +150,18 @@ void raidlab_cpu_call(int number)
 		raidlab_cpu_charge(RAIDLAB_CPU_FIO, 1);
 	else
 		raidlab_cpu_charge(RAIDLAB_CPU_USER, 1);
+}
+
+/*
+ * Where the stacks of raidlab's own program reach another page depends on how it was compiled: such a fault takes no time. One in
+ * a system call, or in a file that is mapped, is that of a workload.
+ */
+void raidlab_cpu_fault(bool is_anonymous)
+{
+	if (raidlab_cpu_on && is_anonymous && UPT_SYSCALL_NR(&current->thread.regs.regs) < 0 && raidlab_cpu_is_of_init())
+		current->thread.cpu.uncharged = 1;
+	else
+		raidlab_cpu_charge(RAIDLAB_CPU_FAULT, 1);
 }
 
 void raidlab_cpu_for_all(u64 ns)

@@ -86,6 +86,7 @@ void raidlab_cpu_block(void);
 void raidlab_cpu_woken(void);
 /* A system call begins. */
 void raidlab_cpu_call(int number);
+void raidlab_cpu_fault(bool is_anonymous);
 /* The task that runs, or an interrupt, wakes another. */
 struct task_struct;
 void raidlab_cpu_wakes(struct task_struct *task);

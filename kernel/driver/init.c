@@ -13,9 +13,6 @@
 #include "channel.h"
 #include "init.h"
 #include "raidlab.h"
-#ifdef CONFIG_RAIDLAB_CPU
-#include <linux/raidlab-cpu.h>
-#endif
 
 #define CHUNK_PAGES (1UL << MAX_PAGE_ORDER)
 #define CHUNK_BYTES (CHUNK_PAGES * PAGE_SIZE)
@@ -44,16 +41,8 @@ static int __init init_load(void)
 /* Before the watermarks of memory are set, which is at postcore. */
 core_initcall(init_load);
 
-/*
- * Not with a processor model: that charges what the kernel executes to make the init's address space, which would be less here
- * than on hosts that lack what this takes.
- */
 int raidlab_has_init(void)
 {
-#ifdef CONFIG_RAIDLAB_CPU
-	if (raidlab_cpu_on)
-		return 0;
-#endif
 	return chunks[CHUNKS - 1] != NULL;
 }
 

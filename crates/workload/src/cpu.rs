@@ -5,7 +5,9 @@
 
 use std::time::Duration;
 
-/// From `/proc/self/stat`, including programs that have exited. Ticks of 10 ms.
+/// By getrusage(2), including programs that have exited. In ticks of 10 ms, as /proc/self/stat has it: that file also has
+/// addresses and sizes of memory, and so takes longer to make and to copy the more digits these have. Where a processor is
+/// modelled, two builds of raidlab had figures that differed for that reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CpuTime {
     pub(crate) user: Duration,
@@ -13,13 +15,17 @@ pub(crate) struct CpuTime {
 }
 
 /// `USER_HZ`, which is 100 on every current architecture.
-const TICK: Duration = Duration::from_millis(10);
+const TICK_US: u64 = 10_000;
 
 impl CpuTime {
-    /// CPU time so far; zero without /proc.
+    /// CPU time so far.
     pub(crate) fn now() -> Self {
-        let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-        Self::parse(&stat).unwrap_or_default()
+        let (own, of_children) = (usage(libc::RUSAGE_SELF), usage(libc::RUSAGE_CHILDREN));
+        let sum = |of: fn(&libc::rusage) -> libc::timeval| ticks(of(&own)) + ticks(of(&of_children));
+        Self {
+            user: sum(|usage| usage.ru_utime),
+            system: sum(|usage| usage.ru_stime),
+        }
     }
 
     pub(crate) fn since(self, before: Self) -> Self {
@@ -28,24 +34,20 @@ impl CpuTime {
             system: self.system.saturating_sub(before.system),
         }
     }
+}
 
-    /// `utime`, `stime`, `cutime`, `cstime`: fields 14 to 17 of proc(5). The second may have spaces in it.
-    fn parse(stat: &str) -> Option<Self> {
-        let (_, rest) = stat.rsplit_once(')')?;
-        let fields: Vec<u32> = rest
-            .split_whitespace()
-            .skip(11)
-            .take(4)
-            .map_while(|field| field.parse().ok())
-            .collect();
-        let [utime, stime, cutime, cstime] = fields[..] else {
-            return None;
-        };
-        Some(Self {
-            user: TICK * (utime + cutime),
-            system: TICK * (stime + cstime),
-        })
-    }
+fn usage(whose: libc::c_int) -> libc::rusage {
+    // SAFETY: plain numbers, for which zero is a value.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    // SAFETY: the kernel writes into what is passed. It fails for no process but those that do not exist.
+    unsafe { libc::getrusage(whose, &raw mut usage) };
+    usage
+}
+
+/// Whole ticks.
+fn ticks(time: libc::timeval) -> Duration {
+    let us = u64::try_from(time.tv_sec).unwrap_or(0) * 1_000_000 + u64::try_from(time.tv_usec).unwrap_or(0);
+    Duration::from_micros(us / TICK_US * TICK_US)
 }
 
 #[cfg(test)]
@@ -53,11 +55,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_four_fields_are_found_behind_any_name() {
-        let stat = "7 (a) b (c)) S 1 7 7 0 -1 4194304 1 2 3 4 100 20 3 4 20 0 1 0 5 6 7";
-        let time = CpuTime::parse(stat).expect("whole");
-        assert_eq!((time.user.as_millis(), time.system.as_millis()), (1030, 240));
-        assert_eq!(CpuTime::parse("7 (a) S 1"), None);
+    fn parts_of_ticks_are_none() {
+        let time = |tv_usec| libc::timeval { tv_sec: 2, tv_usec };
+        assert_eq!(ticks(time(19_999)), Duration::from_millis(2010));
+        assert_eq!(ticks(time(20_000)), Duration::from_millis(2020));
     }
 
     #[test]

@@ -103,7 +103,7 @@ fn many_threads_and_large_buffers_do_not_meet_the_kernel() {
 }
 
 /// Runs the existing study in both ways.
-fn assert_same_by_ptrace(mut laboratory: Laboratory, run: fn(&Laboratory, &[&str]) -> Results) {
+pub fn assert_same_by_ptrace(mut laboratory: Laboratory, run: fn(&Laboratory, &[&str]) -> Results) {
     let options = |store| ["--store", store, "--seed", "7"];
     let in_the_kernel = run(&laboratory, &options("kernel.db"));
     laboratory.with_variable("RAIDLAB_PTRACE=1");

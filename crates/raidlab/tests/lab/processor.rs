@@ -1,6 +1,6 @@
 //! Guests with a processor model: results repeat, and cores help if there are several tasks.
 
-use crate::determinism::{Spinner, assert_same};
+use crate::determinism::{Spinner, assert_same, assert_same_by_ptrace};
 use crate::laboratory::{Laboratory, Results, succeeded};
 use lab::kernel::KernelName;
 
@@ -41,6 +41,14 @@ fn a_guest_with_a_processor_repeats_bit_for_bit() {
     assert_same("elsewhere", &alone, &elsewhere);
     let another = run(&laboratory, "cpu = \"pentium-4-1600\"", "another.db");
     assert_ne!(alone.digest(), another.digest(), "another processor, other times");
+}
+
+/// Nobody is charged for what only one of the two ways takes.
+#[test]
+fn programs_with_processes_of_their_own_change_nothing() {
+    let Some(laboratory) = laboratory() else { return };
+    laboratory.study(include_str!("processor.toml"));
+    assert_same_by_ptrace(laboratory, Laboratory::run_with);
 }
 
 #[test]
