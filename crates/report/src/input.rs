@@ -2,7 +2,7 @@
 
 use stats::{Results, Row, WorkloadResults};
 use std::collections::HashMap;
-use study::event::{Course, Failure, Guard, Latency, ToolCall};
+use study::event::{Failure, Guard, Latency, Throughput, ToolCall};
 use study::plan::Plan;
 use study::stack::MachineKind;
 use study::{CellId, Facts, Measured, Measurement, Recorded, TrialKey};
@@ -17,7 +17,7 @@ pub struct Input {
     pub samples: Vec<Measurement>,
     pub guards: Vec<Recorded<Guard>>,
     pub latencies: Vec<Measured<Latency>>,
-    pub courses: Vec<Measured<Course>>,
+    pub throughput: Vec<Measured<Throughput>>,
     pub calls: Vec<Recorded<ToolCall>>,
     pub facts: Facts,
     /// Notes on the disk models of the plan.

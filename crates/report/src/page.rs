@@ -213,7 +213,7 @@ fn contents(page: &Page) -> Vec<(String, String)> {
         add("recommended", "Commands that build it");
     }
     add("setup", "Tested stacks and machines");
-    add("trouble", "Failures and guards");
+    add("failures", "Failures and guards");
     add("repeat", "How to reproduce it");
     contents
 }

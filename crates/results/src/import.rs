@@ -270,7 +270,7 @@ fn call_test(events: &mut [Event], name: &str, file: &Read) -> Result<(), Error>
         match event {
             Event::Sample(sample) => Some(&mut sample.test),
             Event::Latency(latency) => Some(&mut latency.test),
-            Event::Course(course) => Some(&mut course.test),
+            Event::Throughput(throughput) => Some(&mut throughput.test),
             Event::Guard(guard) => guard.test.as_mut(),
             _ => None,
         }

@@ -71,7 +71,7 @@ fn input_with(store: &Store, run: &RunSummary, with: Option<&RunChoice>, only: &
     whole.samples.append(&mut other.samples);
     whole.guards.append(&mut other.guards);
     whole.latencies.append(&mut other.latencies);
-    whole.courses.append(&mut other.courses);
+    whole.throughput.append(&mut other.throughput);
     whole.facts.append(other.facts);
     Ok(whole)
 }
@@ -118,8 +118,8 @@ fn align(imported: &mut Input, run: &Input) {
     for latency in &mut imported.latencies {
         place(&mut latency.trial, &latency.entry.test);
     }
-    for course in &mut imported.courses {
-        place(&mut course.trial, &course.entry.test);
+    for throughput in &mut imported.throughput {
+        place(&mut throughput.trial, &throughput.entry.test);
     }
     imported.plan.cells.extend(aligned.into_values());
 }
@@ -190,7 +190,7 @@ fn read_input(
         samples,
         guards: store.guards_of(&read)?,
         latencies: store.latencies_of(&read)?,
-        courses: store.courses_of(&read)?,
+        throughput: store.throughput_of(&read)?,
         calls: store.calls_of(&read)?,
         facts: store.facts_of(&read)?,
         part,

@@ -17,7 +17,7 @@ use crate::{Result, Store};
 use figures::Exported;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
-use study::event::{Course, Latency};
+use study::event::{Latency, Throughput};
 use study::plan::{Cell, Plan};
 use study::stack::MachineKind;
 use study::{CellId, Measured, Measurement, TrialKey};
@@ -85,7 +85,7 @@ impl Store {
             "trials": trials.iter().map(|row| trial(&keys, row)).collect::<Vec<_>>(),
             "samples": samples.iter().map(|row| sample(&keys, row, summary.machine)).collect::<Vec<_>>(),
             "latencies": latencies.iter().map(|row| latency(&keys, row, summary.machine)).collect::<Vec<_>>(),
-            "courses": self.courses(run)?.iter().map(|row| course(&keys, row, summary.machine)).collect::<Vec<_>>(),
+            "courses": self.throughput(run)?.iter().map(|row| throughput(&keys, row, summary.machine)).collect::<Vec<_>>(),
             "guards": self.guards(run)?.iter().map(|row| json!({
                 "cell": keys.of_trial(row.trial), "trial": row.trial.index, "guard": row.entry.name,
                 "test": row.entry.test, "passed": row.entry.passed, "detail": row.entry.detail,
@@ -204,7 +204,7 @@ fn sample(keys: &Keys<'_>, row: &Measurement, machine: MachineKind) -> Value {
     })
 }
 
-fn course(keys: &Keys<'_>, row: &Measured<Course>, machine: MachineKind) -> Value {
+fn throughput(keys: &Keys<'_>, row: &Measured<Throughput>, machine: MachineKind) -> Value {
     json!({
         "cell": keys.of_trial(row.trial), "trial": row.trial.index, "seed": row.trial.seed,
         "machine": machine_mark(machine), "test": row.entry.test, "interval_ns": row.entry.interval_ns,

@@ -7,7 +7,7 @@ use crate::{Result, Store, StoreError};
 use rusqlite::{OptionalExtension, Row};
 use std::cell::Ref;
 use std::collections::{HashMap, HashSet};
-use study::event::{Course, Failure, Guard, Latency, Sample, ToolCall};
+use study::event::{Failure, Guard, Latency, Sample, Throughput, ToolCall};
 use study::plan::{Cell, Plan};
 use study::stack::MachineKind;
 use study::workload::GuardReach;
@@ -128,17 +128,17 @@ impl Store {
     }
 
     /// Throughput over time of all completed trials.
-    pub fn courses(&self, run: RunId) -> Result<Vec<Measured<Course>>> {
-        self.courses_of(&Selection::whole(run))
+    pub fn throughput(&self, run: RunId) -> Result<Vec<Measured<Throughput>>> {
+        self.throughput_of(&Selection::whole(run))
     }
 
     /// The same for a part of the run.
-    pub fn courses_of(&self, part: &Selection) -> Result<Vec<Measured<Course>>> {
+    pub fn throughput_of(&self, part: &Selection) -> Result<Vec<Measured<Throughput>>> {
         let sql = "SELECT cell_id, idx, seed, test, interval_ns, bytes_json
                    FROM course JOIN run_trial ON run_trial.id = trial_id
                    WHERE run_id = ?1 AND status = 'done' ORDER BY course.id";
-        let courses = self.rows_of(part, sql, course)?;
-        self.measured(part, courses, |course| &course.test)
+        let throughput = self.rows_of(part, sql, throughput)?;
+        self.measured(part, throughput, |throughput| &throughput.test)
     }
 
     /// The guards of all completed trials.
@@ -419,8 +419,8 @@ fn sample(row: &Row<'_>) -> rusqlite::Result<Sample> {
     })
 }
 
-fn course(row: &Row<'_>) -> rusqlite::Result<Course> {
-    Ok(Course {
+fn throughput(row: &Row<'_>) -> rusqlite::Result<Throughput> {
+    Ok(Throughput {
         test: row.get::<_, String>(3)?.into(),
         interval_ns: row.get(4).map(unsigned)?,
         bytes: row.get::<_, Json<_>>(5)?.0,

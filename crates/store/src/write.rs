@@ -36,13 +36,13 @@ impl Store {
             Event::Call(call) => self.append_call(trial, call),
             Event::Sample(sample) => self.append_sample(trial, sample),
             Event::Latency(latency) => self.append_latency(trial, latency),
-            Event::Course(course) => self.execute(
+            Event::Throughput(throughput) => self.execute(
                 "INSERT INTO course (trial_id, test, interval_ns, bytes_json) VALUES (?1, ?2, ?3, ?4)",
                 params![
                     trial.0,
-                    course.test.as_str(),
-                    signed(course.interval_ns),
-                    json(&course.bytes)
+                    throughput.test.as_str(),
+                    signed(throughput.interval_ns),
+                    json(&throughput.bytes)
                 ],
             ),
             Event::Guard(guard) => self.append_guard(trial, guard),

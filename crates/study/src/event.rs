@@ -21,7 +21,7 @@ pub enum Event {
     /// Latencies of the single operations of a test.
     Latency(Latency),
     /// Throughput of a test over time.
-    Course(Course),
+    Throughput(Throughput),
     /// Result of a check on samples.
     Guard(Guard),
     /// Counters and contents of a simulated disk, at the end of the trial.
@@ -115,7 +115,7 @@ pub struct Latency {
 
 /// Bytes that a test's requests moved in equal intervals of time, from the beginning of its measured time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Course {
+pub struct Throughput {
     pub test: TestId,
     pub interval_ns: u64,
     /// In each interval that lies wholly within the measured time.

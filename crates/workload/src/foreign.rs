@@ -59,7 +59,7 @@ fn few(notes: Vec<String>) -> Vec<String> {
 
 /// Parses a file of results; fails if the format is unknown.
 pub fn read(text: &str) -> Result<Vec<Foreign>, String> {
-    let text = strip_log_prefixes::plain(text.trim_start_matches('\u{feff}'));
+    let text = strip_log_prefixes::strip(text.trim_start_matches('\u{feff}'));
     if text.contains("(groupid=3D") || text.contains("IOPS=3D") {
         return Err(
             "is quoted-printable (`=3D` for `=`), as mails are stored: save the decoded text of the mail"

@@ -75,7 +75,7 @@ pub(crate) struct Stopwatch {
     started: Instant,
     last: Instant,
     histograms: [Option<LatencyHistogram>; Operation::ALL.len()],
-    course: ThroughputSeries,
+    throughput: ThroughputSeries,
 }
 
 impl Stopwatch {
@@ -86,7 +86,7 @@ impl Stopwatch {
             started: now,
             last: now,
             histograms: Default::default(),
-            course: ThroughputSeries::new(),
+            throughput: ThroughputSeries::new(),
         }
     }
 
@@ -105,11 +105,12 @@ impl Stopwatch {
 
     /// The same for an operation that was timed elsewhere.
     pub(crate) fn moved_at(&mut self, ended: Instant, bytes: u64) {
-        self.course.add(ended.saturating_duration_since(self.started), bytes);
+        self.throughput
+            .add(ended.saturating_duration_since(self.started), bytes);
     }
 
-    pub(crate) const fn course(&self) -> &ThroughputSeries {
-        &self.course
+    pub(crate) const fn throughput(&self) -> &ThroughputSeries {
+        &self.throughput
     }
 
     /// Records an operation that was timed elsewhere.
@@ -129,7 +130,7 @@ impl Stopwatch {
                     .expect("all histograms have the same bounds");
             }
         }
-        self.course.merge(&other.course);
+        self.throughput.merge(&other.throughput);
     }
 
     /// From the start to the end of the latest operation.

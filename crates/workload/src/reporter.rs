@@ -5,7 +5,7 @@ use crate::environment::{DeviceCounters, Host};
 use crate::latency::{LatencyHistogram, Stopwatch, latency};
 use crate::throughput_series::ThroughputSeries;
 use std::time::Duration;
-use study::event::{Course, Event, Guard, Sample};
+use study::event::{Event, Guard, Sample, Throughput};
 use study::metric::{MEBIBYTE, Metric};
 
 /// Percentage of a test's bytes that must pass the member disks. It is below 100 because a filesystem may keep some
@@ -83,10 +83,10 @@ impl Reporter<'_> {
     }
 
     /// Throughput over the measured time, if known.
-    pub(crate) fn course(&mut self, course: &ThroughputSeries, measured: Duration) {
-        let (interval_ns, bytes) = (course.interval_ns(), course.within(measured));
+    pub(crate) fn throughput_over_time(&mut self, throughput: &ThroughputSeries, measured: Duration) {
+        let (interval_ns, bytes) = (throughput.interval_ns(), throughput.within(measured));
         if !bytes.is_empty() {
-            self.host.event(Event::Course(Course {
+            self.host.event(Event::Throughput(Throughput {
                 test: self.test.into(),
                 interval_ns,
                 bytes,

@@ -206,7 +206,7 @@ fn report(
     reporter.latency(name, &done.operations);
     reporter.latency("read file", &done.reads);
     reporter.latencies(&done.watch);
-    reporter.course(done.watch.course(), duration);
+    reporter.throughput_over_time(done.watch.throughput(), duration);
     reporter.long_enough_guard(duration, OWN_CLOCK);
     reporter.written_out_guard(done.written_bytes, moved);
 }

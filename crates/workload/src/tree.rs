@@ -323,7 +323,7 @@ impl Trees<'_> {
         reporter.device_work(moved);
         reporter.judge_stack();
         reporter.latencies(watch);
-        reporter.course(watch.course(), duration);
+        reporter.throughput_over_time(watch.throughput(), duration);
         reporter.long_enough_guard(duration, OWN_CLOCK);
         if matches!(test, TreeTest::Read | TreeTest::Copy) {
             reporter.cold_cache_guard(done.bytes, moved);

@@ -3,7 +3,7 @@
 use crate::chart::scale::Scale;
 use crate::words::figure::{nanoseconds, number};
 use serde::Serialize;
-use study::event::Course;
+use study::event::Throughput;
 use study::metric::MEBIBYTE;
 
 /// Fewer intervals show nothing.
@@ -32,15 +32,15 @@ pub(crate) struct OverTimeRow {
 }
 
 /// `rows`: one trial of each stack. `None` if there is too little to draw.
-pub(crate) fn over_time(test: &str, rows: &[(&str, &Course)]) -> Option<OverTime> {
+pub(crate) fn over_time(test: &str, rows: &[(&str, &Throughput)]) -> Option<OverTime> {
     let rows: Vec<_> = rows
         .iter()
-        .filter(|(_, course)| course.bytes.len() >= INTERVALS_MIN)
+        .filter(|(_, throughput)| throughput.bytes.len() >= INTERVALS_MIN)
         .collect();
     let ends = rows
         .iter()
-        .map(|(_, course)| course.interval_ns as f64 * course.bytes.len() as f64);
-    let rates = rows.iter().flat_map(|(_, course)| rates(course));
+        .map(|(_, throughput)| throughput.interval_ns as f64 * throughput.bytes.len() as f64);
+    let rates = rows.iter().flat_map(|(_, throughput)| rates(throughput));
     let (end_ns, most) = (ends.fold(0.0, f64::max), rates.fold(0.0, f64::max));
     if most <= 0.0 {
         return None;
@@ -58,41 +58,44 @@ pub(crate) fn over_time(test: &str, rows: &[(&str, &Course)]) -> Option<OverTime
         ticks: ticks.map(|(&tick, _)| (scale.percent(tick), label(tick))).collect(),
         rows: rows
             .iter()
-            .map(|(stack, course)| row(stack, course, &scale, most))
+            .map(|(stack, throughput)| row(stack, throughput, &scale, most))
             .collect(),
     })
 }
 
 /// MiB/s in each interval.
-fn rates(course: &Course) -> impl Iterator<Item = f64> {
-    let seconds = course.interval_ns as f64 / 1e9;
-    course.bytes.iter().map(move |&bytes| bytes as f64 / MEBIBYTE / seconds)
+fn rates(throughput: &Throughput) -> impl Iterator<Item = f64> {
+    let seconds = throughput.interval_ns as f64 / 1e9;
+    throughput
+        .bytes
+        .iter()
+        .map(move |&bytes| bytes as f64 / MEBIBYTE / seconds)
 }
 
 fn rate(mib_s: f64) -> String {
     format!("{} MiB/s", number(mib_s, usize::from(mib_s < 100.0)))
 }
 
-fn row(stack: &str, course: &Course, scale: &Scale, most: f64) -> OverTimeRow {
-    let low = rates(course).fold(f64::INFINITY, f64::min);
-    let high = rates(course).fold(0.0, f64::max);
+fn row(stack: &str, throughput: &Throughput, scale: &Scale, most: f64) -> OverTimeRow {
+    let low = rates(throughput).fold(f64::INFINITY, f64::min);
+    let high = rates(throughput).fold(0.0, f64::max);
     OverTimeRow {
         stack: stack.to_owned(),
         words: format!(
             "{stack}: {} to {} in {} intervals of {}",
             number(low, usize::from(low < 100.0)),
             rate(high),
-            course.bytes.len(),
-            nanoseconds(course.interval_ns)
+            throughput.bytes.len(),
+            nanoseconds(throughput.interval_ns)
         ),
-        path: path(course, scale, most),
+        path: path(throughput, scale, most),
     }
 }
 
-fn path(course: &Course, scale: &Scale, most: f64) -> String {
+fn path(throughput: &Throughput, scale: &Scale, most: f64) -> String {
     let mut path = "M0 100".to_owned();
-    for (number, rate) in rates(course).enumerate() {
-        let end = scale.percent((number + 1) as f64 * course.interval_ns as f64);
+    for (number, rate) in rates(throughput).enumerate() {
+        let end = scale.percent((number + 1) as f64 * throughput.interval_ns as f64);
         path.push_str(&format!("V{:.1}H{end:.1}", 100.0 - rate / most * 100.0));
     }
     path + "V100Z"
@@ -102,8 +105,8 @@ fn path(course: &Course, scale: &Scale, most: f64) -> String {
 mod tests {
     use super::*;
 
-    fn course(mib: &[u64]) -> Course {
-        Course {
+    fn throughput(mib: &[u64]) -> Throughput {
+        Throughput {
             test: "write".into(),
             interval_ns: 1_000_000_000,
             bytes: mib.iter().map(|mib| mib << 20).collect(),
@@ -112,7 +115,7 @@ mod tests {
 
     #[test]
     fn all_stacks_are_on_one_scale() {
-        let (fast, slow) = (course(&[100, 50, 50, 50]), course(&[25, 25, 25, 25, 25, 25]));
+        let (fast, slow) = (throughput(&[100, 50, 50, 50]), throughput(&[25, 25, 25, 25, 25, 25]));
         let drawn = over_time("write", &[("a", &fast), ("b", &slow)]).expect("enough to draw");
         assert_eq!(drawn.most, "100 MiB/s");
         assert!(drawn.rows[0].path.starts_with("M0 100V0.0H"), "{}", drawn.rows[0].path);
@@ -123,8 +126,8 @@ mod tests {
 
     #[test]
     fn too_little_is_not_drawn() {
-        assert!(over_time("write", &[("a", &course(&[1, 2, 3]))]).is_none());
-        assert!(over_time("write", &[("a", &course(&[0, 0, 0, 0]))]).is_none());
+        assert!(over_time("write", &[("a", &throughput(&[1, 2, 3]))]).is_none());
+        assert!(over_time("write", &[("a", &throughput(&[0, 0, 0, 0]))]).is_none());
         assert!(over_time("write", &[]).is_none());
     }
 }

@@ -12,7 +12,7 @@ use crate::words::figure::{decimals, nanoseconds, number, uncertainty};
 use crate::words::warnings::Warnings;
 use serde::Serialize;
 use stats::{Basis, LatencyBin, Measure, Results, WorkloadResults};
-use study::event::{Course, Latency};
+use study::event::{Latency, Throughput};
 use study::plan::Cell;
 use study::stack::MachineKind;
 
@@ -189,7 +189,7 @@ fn workload(input: &Input, workload: &WorkloadResults, anchor: String, is_folded
         figures: figures(workload),
         latencies: latency_rows(&operations),
         latency_histograms: latency_histograms(&operations),
-        over_time: courses(input, workload),
+        over_time: over_time_rows(input, workload),
     }
 }
 
@@ -385,13 +385,13 @@ fn latency_histograms(operations: &[OfOperation<'_>]) -> Vec<LatencyHistogram> {
 }
 
 /// Throughput over time for each test, from the first valid trial of each stack.
-fn courses(input: &Input, workload: &WorkloadResults) -> Vec<OverTime> {
+fn over_time_rows(input: &Input, workload: &WorkloadResults) -> Vec<OverTime> {
     let cells = input.plan.cells_by_id();
     let stacks = input.plan.stack_labels();
     let of_test = |test: &str| {
-        let mut rows: Vec<(&str, &Course)> = Vec::new();
+        let mut rows: Vec<(&str, &Throughput)> = Vec::new();
         for row in input
-            .courses
+            .throughput
             .iter()
             .filter(|row| row.counts() && row.entry.test == test)
         {

@@ -21,7 +21,7 @@ pub(crate) const NAMED_MAX: usize = 3;
 
 /// Trials that failed, are missing, or do not count: before everything else, because figures of what is left can look whole.
 /// Empty if every planned trial counts.
-pub(crate) fn trouble(input: &Input) -> Vec<String> {
+pub(crate) fn failures_and_guards(input: &Input) -> Vec<String> {
     let mut sentences = Vec::new();
     let imported: Vec<CellId> = cells(input, true).map(|cell| cell.id).collect();
     let own = || input.trials.iter().filter(|trial| !imported.contains(&trial.key.cell));

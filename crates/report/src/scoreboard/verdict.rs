@@ -15,7 +15,7 @@ pub(crate) fn verdict_sentences(
     rates: RateUnit,
 ) -> Vec<String> {
     let cuts = power_cut::power_cuts(input, results);
-    let mut verdict = sentences::trouble(input);
+    let mut verdict = sentences::failures_and_guards(input);
     if !cuts.is_empty() {
         let rows: Vec<&[CutRow]> = cuts.iter().map(|cuts: &PowerCuts| cuts.rows.as_slice()).collect();
         verdict.push(power_cut::summary(&rows));

@@ -224,7 +224,7 @@ fn throughput_over_time_is_drawn_for_each_stack() {
     );
     assert!(drawn.contains("in 5 intervals of 250 ms"), "{drawn}");
     let mut without = input;
-    without.courses.clear();
+    without.throughput.clear();
     assert!(!html(&without).contains("Throughput over time"));
 }
 

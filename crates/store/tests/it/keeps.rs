@@ -48,9 +48,9 @@ fn a_run_reads_back_as_it_was_written() {
         _ => None,
     });
     assert_eq!(Some(store.latencies(summary.id).unwrap()[0].entry.clone()), expected);
-    let course = &store.courses(summary.id).unwrap()[0].entry;
+    let throughput = &store.throughput(summary.id).unwrap()[0].entry;
     assert_eq!(
-        (course.interval_ns, course.bytes.as_slice()),
+        (throughput.interval_ns, throughput.bytes.as_slice()),
         (1_000_000, &[4096, 0, 8192][..])
     );
     assert_eq!(store.provenance(summary.id).unwrap()[0].entry.value, "6.12.117");

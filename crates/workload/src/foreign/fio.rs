@@ -3,7 +3,7 @@
 //! Figures are added only where their requests ran at the same time: jobs of one name in one group, and the reads and
 //! writes of one mix. Everything that is left out is named.
 
-use super::fio_job_group::Test;
+use super::fio_job_group::JobGroup;
 use super::{Foreign, Kept};
 use std::collections::BTreeMap;
 
@@ -290,8 +290,8 @@ impl Run {
     }
 
     /// Jobs of one name that ran at the same time are one test.
-    fn tests(&self, notes: &mut Vec<String>) -> Vec<Test> {
-        let mut tests: Vec<Test> = Vec::new();
+    fn tests(&self, notes: &mut Vec<String>) -> Vec<JobGroup> {
+        let mut tests: Vec<JobGroup> = Vec::new();
         let mut at: BTreeMap<(&str, u64), Vec<usize>> = BTreeMap::new();
         let mut groups: BTreeMap<&str, Vec<u64>> = BTreeMap::new();
         for job in &self.jobs {
@@ -319,7 +319,7 @@ impl Run {
                 name = format!("{name} #{}", known.len() + 1);
             }
             known.push(tests.len());
-            tests.push(Test::of(name, job, directions));
+            tests.push(JobGroup::of(name, job, directions));
         }
         for (name, groups) in groups.iter().filter(|(_, groups)| groups.len() > 1) {
             notes.push(format!(

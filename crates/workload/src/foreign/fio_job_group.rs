@@ -13,7 +13,7 @@ const SAME_MS: f64 = 2.0;
 const SAME_SHARE: f64 = 0.01;
 
 /// What is reported under one name.
-pub(super) struct Test {
+pub(super) struct JobGroup {
     name: String,
     pub(super) directions: BTreeMap<Direction, Figures>,
     fsyncs: BTreeMap<u64, u64>,
@@ -27,7 +27,7 @@ pub(super) struct Test {
     together: Option<(u64, u64)>,
 }
 
-impl Test {
+impl JobGroup {
     pub(super) fn of(name: String, job: &Job, directions: BTreeMap<Direction, Figures>) -> Self {
         Self {
             name,

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 /// The text as the program printed it, as far as that can be known.
-pub(super) fn plain(text: &str) -> Cow<'_, str> {
+pub(super) fn strip(text: &str) -> Cow<'_, str> {
     let mut text = Cow::Borrowed(text);
     if text.contains('\u{1b}') {
         text = Cow::Owned(anstream::adapter::strip_str(&text).to_string());
@@ -142,7 +142,7 @@ mod tests {
             "\u{1b}[36m  read: IOPS=1\u{1b}[0m",
             "  read: IOPS=1\r",
         ] {
-            assert_eq!(plain(line).trim_end(), "  read: IOPS=1", "{line}");
+            assert_eq!(strip(line).trim_end(), "  read: IOPS=1", "{line}");
         }
     }
 
@@ -158,7 +158,7 @@ mod tests {
             "| a | b |",
             "",
         ] {
-            assert_eq!(plain(text), text);
+            assert_eq!(strip(text), text);
         }
     }
 }

@@ -53,12 +53,12 @@ impl WrittenOut {
 pub(super) fn report(spec: &IoSpec, outcome: &Outcome, written: WrittenOut, host: &mut dyn Host) {
     let (pattern, duration) = (spec.pattern, outcome.duration);
     report_test(pattern.name(), pattern, &outcome.tally, duration, written, host);
-    let course = &outcome.tally.course;
+    let throughput = &outcome.tally.throughput;
     let mut reporter = Reporter {
         host: &mut *host,
         test: pattern.name(),
     };
-    reporter.course(course, duration);
+    reporter.throughput_over_time(throughput, duration);
     if pattern.is_mixed() {
         // Each direction separately.
         let (reads, writes) = (reads(&outcome.tally), writes(&outcome.tally));

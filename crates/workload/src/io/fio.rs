@@ -87,7 +87,7 @@ pub(super) fn run(
     }
     let mut outcome = outcome(report);
     if let Some(log) = log {
-        outcome.tally.course = log.read()?;
+        outcome.tally.throughput = log.read()?;
     }
     Ok(outcome)
 }

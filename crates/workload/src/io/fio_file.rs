@@ -219,7 +219,7 @@ fn report_section(
         ramp: Duration::ZERO,
     };
     if let Some(log) = log {
-        tally.course = log.read()?;
+        tally.throughput = log.read()?;
     }
     let test = &section.name;
     if section.is_of_whole_files() {
@@ -229,7 +229,7 @@ fn report_section(
         reporter.sample(Metric::FilesPerSecond, files as f64 / duration.as_secs_f64());
     } else {
         figures::report_test(test, section.pattern, &tally, duration, written, host);
-        Reporter { host, test }.course(&tally.course, duration);
+        Reporter { host, test }.throughput_over_time(&tally.throughput, duration);
     }
     let mut reporter = Reporter { host, test };
     reporter.long_enough_guard(duration, FIO_CLOCK);

@@ -67,17 +67,17 @@ impl BandwidthLog {
     /// The sum over all jobs, starting after the ramp.
     pub(super) fn read(&self) -> Result<ThroughputSeries, WorkloadError> {
         let folder = self.folder.path();
-        let mut course = ThroughputSeries::new();
+        let mut throughput = ThroughputSeries::new();
         let entries = fs::read_dir(folder).map_err(WorkloadError::at("read", folder))?;
         for entry in entries {
             let path = entry.map_err(WorkloadError::at("read", folder))?.path();
             let log = fs::read_to_string(&path).map_err(WorkloadError::at("read", &path))?;
-            add(&mut course, &log, self.lines).map_err(|line| WorkloadError::FioOutput {
+            add(&mut throughput, &log, self.lines).map_err(|line| WorkloadError::FioOutput {
                 what: "a line of its bandwidth log is not `ms, KiB/s, direction, …`".to_owned(),
                 printed: line.to_owned(),
             })?;
         }
-        Ok(course)
+        Ok(throughput)
     }
 }
 
@@ -90,7 +90,7 @@ fn is_slow(spec: &IoSpec, runtime_ns: u64) -> bool {
 
 /// Adds the log of a job: `ms, KiB/s, direction, bytes of the request, …`. A line of an average ends the interval that began
 /// with the previous line of the same direction. The error is the invalid line.
-fn add<'a>(course: &mut ThroughputSeries, log: &'a str, lines: Lines) -> Result<(), &'a str> {
+fn add<'a>(throughput: &mut ThroughputSeries, log: &'a str, lines: Lines) -> Result<(), &'a str> {
     // Reads, writes, trims.
     let mut begins_ms = [0_u64; 3];
     for line in log.lines() {
@@ -99,10 +99,10 @@ fn add<'a>(course: &mut ThroughputSeries, log: &'a str, lines: Lines) -> Result<
         let (at_ms, rate, direction) = (next()?, next()?, next()?);
         let begin_ms = begins_ms.get_mut(direction as usize).ok_or(line)?;
         match lines {
-            Lines::Requests => course.add(Duration::from_millis(at_ms), next()?),
+            Lines::Requests => throughput.add(Duration::from_millis(at_ms), next()?),
             Lines::Intervals(_) => {
                 let middle = Duration::from_millis(u64::midpoint(*begin_ms, at_ms));
-                course.add(middle, rate * KIBIBYTE * at_ms.saturating_sub(*begin_ms) / 1000);
+                throughput.add(middle, rate * KIBIBYTE * at_ms.saturating_sub(*begin_ms) / 1000);
             }
         }
         *begin_ms = at_ms;
@@ -124,10 +124,10 @@ mod tests {
                 .map(|index| format!("{}, {}, {direction}, 0, 0\n", index * 32, rate(index)))
                 .collect()
         };
-        let mut course = ThroughputSeries::new();
-        add(&mut course, &lines(0), Lines::Intervals(32)).expect("a log of reads");
-        add(&mut course, &lines(1), Lines::Intervals(32)).expect("a log of writes");
-        let (passed, detail) = steady_state::verdict(&course, Duration::from_secs(2)).expect("31 intervals");
+        let mut throughput = ThroughputSeries::new();
+        add(&mut throughput, &lines(0), Lines::Intervals(32)).expect("a log of reads");
+        add(&mut throughput, &lines(1), Lines::Intervals(32)).expect("a log of writes");
+        let (passed, detail) = steady_state::verdict(&throughput, Duration::from_secs(2)).expect("31 intervals");
         assert!(!passed, "{detail}");
         assert!(
             detail.contains("MiB/s every 64 ms: 2.0 2.0 2.0 2.0 2.0 2.0 2.0 3.9 3.9"),

@@ -110,7 +110,7 @@ fn job_report(job: Job) -> Result<JobReport, String> {
             writes: stream(job.write.io_bytes, &job.write.lat_ns)?,
             ramp: Ramp::default(),
             by_phase: Vec::new(),
-            course: ThroughputSeries::new(),
+            throughput: ThroughputSeries::new(),
             fsyncs: stream(0, &job.sync.lat_ns)?,
         },
         read_time: Duration::from_millis(job.read.runtime),

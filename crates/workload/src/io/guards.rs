@@ -185,7 +185,7 @@ fn steady(spec: &IoSpec, outcome: &Outcome) -> Option<(bool, String)> {
     if !is_on_disk || !had_its_time || !outcome.phases.is_empty() {
         return None;
     }
-    steady_state::verdict(&outcome.tally.course, runtime)
+    steady_state::verdict(&outcome.tally.throughput, runtime)
 }
 
 /// Random writes of a job, including its ramp.

@@ -53,7 +53,7 @@ pub(super) struct Tally {
     /// The same reads and writes by the phase in which they ended, if the array has phases.
     pub(super) by_phase: Vec<(Phase, Transfers)>,
     /// The same reads and writes over time. Empty for fio.
-    pub(super) course: ThroughputSeries,
+    pub(super) throughput: ThroughputSeries,
 }
 
 /// A step that was completed.
@@ -101,7 +101,7 @@ impl Tally {
             fsyncs: Stream::new(),
             ramp: Ramp::default(),
             by_phase: Vec::new(),
-            course: ThroughputSeries::new(),
+            throughput: ThroughputSeries::new(),
         }
     }
 
@@ -123,7 +123,7 @@ impl Tally {
                 return;
             }
         }
-        self.course.add(completed.at, bytes);
+        self.throughput.add(completed.at, bytes);
     }
 
     /// Counts a step that ended before counting began.
@@ -149,7 +149,7 @@ impl Tally {
         self.reads.merge(&other.reads);
         self.writes.merge(&other.writes);
         self.fsyncs.merge(&other.fsyncs);
-        self.course.merge(&other.course);
+        self.throughput.merge(&other.throughput);
         for (phase, theirs) in &other.by_phase {
             let ours = self.in_phase(*phase);
             ours.reads.merge(&theirs.reads);

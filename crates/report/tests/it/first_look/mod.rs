@@ -6,7 +6,7 @@ use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2Serializer};
 use report::{DiskInfo, Input, RunInfo, TrialInfo, TrialState};
-use study::event::{Course, Failure, Guard, Latency, Sample, ToolCall};
+use study::event::{Failure, Guard, Latency, Sample, Throughput, ToolCall};
 use study::metric::Metric;
 use study::plan::{Cell, Claim, LeftOut, Plan, Precision};
 use study::stack::{
@@ -96,7 +96,7 @@ pub fn input() -> Input {
         samples: Vec::new(),
         guards: Vec::new(),
         latencies: Vec::new(),
-        courses: Vec::new(),
+        throughput: Vec::new(),
         calls: Vec::new(),
         facts: Facts::default(),
         part: None,
@@ -217,9 +217,9 @@ fn measure(input: &mut Input, cell: &Cell, index: u32, test: TreeTest, value: f6
         TreeTest::Copy => "write",
         TreeTest::Delete => "unlink",
     };
-    input.courses.push(Measured {
+    input.throughput.push(Measured {
         trial: key(cell, index),
-        entry: Course {
+        entry: Throughput {
             test: test.name().into(),
             interval_ns: 250_000_000,
             bytes: [4, 3, 2, 2, 2]

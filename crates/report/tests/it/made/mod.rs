@@ -233,7 +233,7 @@ pub fn many(samples: usize) -> Input {
             one.trial = moved(one.trial);
             one
         }));
-        input.courses.extend(base.courses.iter().cloned().map(|mut one| {
+        input.throughput.extend(base.throughput.iter().cloned().map(|mut one| {
             one.trial = moved(one.trial);
             one
         }));

@@ -8,7 +8,7 @@ use study::workload::{FioSection, IoPattern, fio_bytes, fio_nanoseconds};
 const SECOND_NS: u64 = 1_000_000_000;
 
 /// Options that are written anew from the section's files.
-const OF_PLACE: [&str; 6] = ["filename", "directory", "filesize", "size", "offset", "nrfiles"];
+const FILE_OPTIONS: [&str; 6] = ["filename", "directory", "filesize", "size", "offset", "nrfiles"];
 
 pub(super) fn section(raw: &Raw<'_>, files: &SectionFiles, path: &str) -> Result<FioSection, Vec<Refusal>> {
     let rw = raw.text("rw").unwrap_or("read").to_lowercase();
@@ -52,7 +52,7 @@ fn options(raw: &Raw<'_>, files: &SectionFiles) -> Vec<(String, String)> {
         "size" => raw.text("size").and_then(fio_bytes) == Some(files.size_bytes),
         "offset" => raw.text("offset").and_then(fio_bytes).is_some(),
         "nrfiles" => files.shared.is_empty(),
-        _ => !OF_PLACE.contains(&name),
+        _ => !FILE_OPTIONS.contains(&name),
     };
     let mut options: Vec<(String, String)> = raw
         .said
