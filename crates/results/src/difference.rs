@@ -58,7 +58,8 @@ pub fn difference(one: &ExportedRun, other: &ExportedRun) -> Difference {
     if alone > 0 {
         let _ = writeln!(text, "{alone} trials are done in only one of the two");
     }
-    let parts = in_parts(one, other);
+    let has_same_seed = one.json["run"]["seed"] == other.json["run"]["seed"];
+    let parts = in_parts(one, other, has_same_seed);
     for line in &parts {
         let _ = writeln!(text, "{line}");
     }
@@ -89,14 +90,16 @@ pub fn difference(one: &ExportedRun, other: &ExportedRun) -> Difference {
     Difference { is_same, text, inputs }
 }
 
-/// Differences in the cells, and in the seeds of trials. What a cell is made of is in its identity.
-fn in_parts(one: &ExportedRun, other: &ExportedRun) -> Vec<String> {
+/// Differences in the cells, and in the seeds of trials, which follow from that of the run. What a cell is made of is in its
+/// identity.
+fn in_parts(one: &ExportedRun, other: &ExportedRun, has_same_seed: bool) -> Vec<String> {
     let cell = |row: &Value| format!("`{}` ({})", text(row, "cell"), text(row, "id"));
     let trial = |row: &Value| {
         let done = (row["status"] == "done").then(|| (text(row, "cell"), row["trial"].as_u64()));
         done.map(|(name, index)| {
             let index = index.unwrap_or_default() + 1;
-            format!("cell `{name}`, trial {index}, seed {}", row["seed"])
+            let seed = has_same_seed.then(|| format!(", seed {}", row["seed"]));
+            format!("cell `{name}`, trial {index}{}", seed.unwrap_or_default())
         })
     };
     let cells = [one, other].map(|export| sorted(export.rows("cells").iter().map(cell)));
@@ -143,8 +146,9 @@ fn in_trial(one: &ExportedRun, other: &ExportedRun, trial: Trial<'_>) -> Vec<Str
     let mut lines = Vec::new();
     for (table, names) in [("samples", ["test", "metric"]), ("latencies", ["test", "operation"])] {
         let (a, b) = (one.rows_of(table, trial), other.rows_of(table, trial));
-        let differing = a.iter().zip(&b).filter(|(a, b)| a != b).count() + a.len().abs_diff(b.len());
-        let (first, all) = (a.iter().zip(&b).find(|(a, b)| a != b), a.len());
+        let differ = |(a, b): &(&&Value, &&Value)| field_that_differs(a, b).is_some();
+        let differing = a.iter().zip(&b).filter(differ).count() + a.len().abs_diff(b.len());
+        let (first, all) = (a.iter().zip(&b).find(differ), a.len());
         if let Some((a, b)) = first {
             let name = names.map(|name| text(a, name)).join(" ");
             lines.push(format!(
@@ -169,12 +173,14 @@ fn values(a: &Value, b: &Value) -> String {
         let apart = 100.0 * (x - y).abs() / x.abs().max(y.abs());
         return format!("{x} {unit} against {y} {unit} ({apart:.2} %)");
     }
+    field_that_differs(a, b).map_or_else(String::new, |(key, value)| format!("{key} {value} against {}", b[key]))
+}
+
+/// The first field of two rows that differs. The seed is that of the trial and no figure.
+fn field_that_differs<'a>(a: &'a Value, b: &Value) -> Option<(&'a str, &'a Value)> {
     let fields = a.as_object().into_iter().flatten();
-    let first = fields.into_iter().find(|(key, value)| b[key.as_str()] != **value);
-    first.map_or_else(
-        || "other fields".to_owned(),
-        |(key, value)| format!("{key} {value} against {}", b[key.as_str()]),
-    )
+    let mut fields = fields.map(|(key, value)| (key.as_str(), value));
+    fields.find(|(key, value)| *key != "seed" && b[*key] != **value)
 }
 
 /// The first difference of the first disk that differs: in its counters, else in its contents.
@@ -281,6 +287,28 @@ mod tests {
         ] {
             assert!(difference.text.contains(words), "{}", difference.text);
         }
+    }
+
+    /// It was said three times: of the run, of its trials, and of each row.
+    #[test]
+    fn another_seed_is_said_once() {
+        let of_seed = |seed: u64, throughput: f64| {
+            let mut export = export(throughput, ["5", "6"], "ab");
+            export.json["run"]["seed"] = json!(seed);
+            for table in ["trials", "samples"] {
+                for row in export.json[table].as_array_mut().expect("rows") {
+                    row["seed"] = json!(seed);
+                }
+            }
+            export
+        };
+        let text = difference(&of_seed(7, 20.0), &of_seed(8, 19.0)).text;
+        assert_eq!(text.matches("seed 7").count(), 1, "{text}");
+        assert!(
+            text.contains("different seed: ") && !text.contains("lists of trials"),
+            "{text}"
+        );
+        assert!(text.contains("(1 of 2 samples differ)"), "{text}");
     }
 
     #[test]

@@ -287,6 +287,7 @@ fn split_hash(name: &str) -> Option<(&str, &str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernel::KernelError;
     use std::time::Duration;
 
     /// A kernel of this name, built `hour` hours after the first.
@@ -315,6 +316,18 @@ mod tests {
         let date = SystemTime::UNIX_EPOCH + Duration::from_secs(3600 * (hour + 1));
         let file = File::options().write(true).open(path).expect("it is there");
         file.set_modified(date).expect("and ours");
+    }
+
+    #[test]
+    fn an_image_with_another_link_or_permission_runs_and_one_with_other_contents_does_not() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let found = verified(&kernel(folder.path(), "6.12", 0)).expect("it is kept");
+        let link = folder.path().join("link");
+        fs::hard_link(&found.path, &link).expect("one filesystem");
+        fs::set_permissions(&link, Permissions::from_mode(0o755)).expect("ours");
+        found.image().expect("what it holds is the same");
+        fs::write(&link, "another").expect("ours");
+        assert!(matches!(found.image(), Err(KernelError::Changed { .. })));
     }
 
     #[test]

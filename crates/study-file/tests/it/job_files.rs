@@ -152,7 +152,12 @@ fn options_of_public_job_files_are_accepted() {
 #[test]
 fn issue_39_jobs_that_wait_for_others_do_not_count_with_them() {
     let jobs = |last: &str| format!("[global]\nrw=randread\nsize=16k\nnumjobs=200\n[a]\n[b]\n{last}");
-    study(&jobs("stonewall\n"), "").expect("200 at a time");
+    for waits in ["stonewall\n", "wait_for=a\n"] {
+        study(&jobs(waits), "").expect("200 at a time");
+    }
+    // [c] waits for [a] alone, [b] goes on.
+    let wrong = study(&jobs("[c]\nwait_for=a\n"), "").expect_err("400 at a time");
+    assert!(messages(&wrong)[0].contains("this one has 400 at a time"), "{wrong:?}");
     let wrong = study(&jobs(""), "").expect_err("400 at a time");
     assert!(messages(&wrong)[0].contains("this one has 400 at a time"), "{wrong:?}");
 }
