@@ -1,21 +1,26 @@
-//! The programs that this machine lacks, and the cells that are left out without them.
+//! The programs that this machine lacks, or whose version is too old for a job file, and the cells that are left out for that.
 
 use crate::Error;
+use crate::fio_options::FioOptions;
 use std::collections::HashMap;
 use study::plan::{Cell, LeftOut, Plan};
 use study::stack::MachineKind;
-use tools::{MissingTools, Tool};
+use tools::Tool;
 
-/// Leaves out the cells of which programs are not installed, so that the others are measured. Unless nothing would be
-/// left, which is an error of the study.
-pub fn leave_out_missing(plan: &mut Plan, machine: MachineKind) {
+/// Leaves out the cells of which programs are not installed, so that the others are measured.
+///
+/// # Errors
+/// If nothing would be left because fio does not take the job files.
+pub fn leave_out_missing(plan: &mut Plan, machine: MachineKind) -> Result<(), Error> {
     let mut programs = Missing::default();
     let cells = plan.cells.iter();
     let missing: Vec<Option<String>> = cells
-        .map(|cell| programs.of(cell, machine).map(ToString::to_string))
+        .map(|cell| programs.of(cell, machine).map(str::to_owned))
         .collect();
     if missing.iter().all(Option::is_some) {
-        return;
+        // Programs that are not installed are reported later, all at once.
+        let refusal = plan.cells.first().and_then(|cell| programs.fio.refusal(cell));
+        return refusal.map_or(Ok(()), |reason| Err(Error::Fio(reason.to_owned())));
     }
     let mut reported: Vec<String> = Vec::new();
     let mut kept = Vec::new();
@@ -34,17 +39,19 @@ pub fn leave_out_missing(plan: &mut Plan, machine: MachineKind) {
         });
     }
     plan.cells = kept;
+    Ok(())
 }
 
-/// The programs that this machine lacks, each list of programs looked for once.
+/// What this machine lacks, each list of programs looked for once.
 #[derive(Default)]
 pub struct Missing {
-    known: HashMap<Vec<Tool>, Option<MissingTools>>,
+    known: HashMap<Vec<Tool>, Option<String>>,
+    fio: FioOptions,
 }
 
 impl Missing {
-    /// Those that the trials of a cell call.
-    pub fn of(&mut self, cell: &Cell, machine: MachineKind) -> Option<&MissingTools> {
+    /// Which program the trials of a cell lack, and what helps.
+    pub fn of(&mut self, cell: &Cell, machine: MachineKind) -> Option<&str> {
         let mut wanted = match machine {
             MachineKind::Lab => trial::tools_needed(cell, trial::Teardown::None),
             MachineKind::Host | MachineKind::Foreign => trial::tools_needed(cell, trial::Teardown::Full),
@@ -55,8 +62,9 @@ impl Missing {
         wanted.sort_unstable();
         wanted.dedup();
         let known = self.known.entry(wanted);
-        let found = known.or_insert_with_key(|wanted| tools::Tools::find(wanted).err());
-        found.as_ref()
+        let missing =
+            known.or_insert_with_key(|wanted| tools::Tools::find(wanted).err().map(|error| error.to_string()));
+        missing.as_deref().or_else(|| self.fio.refusal(cell))
     }
 }
 

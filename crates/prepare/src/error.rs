@@ -41,6 +41,8 @@ pub enum Error {
     ShardOfClaims,
     #[error("--cell {cell}: the study has cells 1 to {cells}; `raidlab plan` lists them")]
     NoSuchCell { cell: u64, cells: usize },
+    #[error("{0}; nothing was run")]
+    Fio(String),
     #[error("--only: {0}")]
     Only(#[from] study_file::OnlyError),
     #[error(transparent)]

@@ -8,6 +8,7 @@ pub mod advice;
 pub mod cells_without_tools;
 pub mod dry_run;
 mod error;
+mod fio_options;
 pub mod host_run;
 pub mod inventory;
 pub mod kernels;

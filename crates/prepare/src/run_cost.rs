@@ -135,12 +135,17 @@ fn programs(text: &mut String, plan: &Plan) {
     let mut missing: BTreeMap<String, usize> = BTreeMap::new();
     for cell in &plan.cells {
         if let Some(tools) = programs.of(cell, cell.machine.kind) {
-            *missing.entry(tools.to_string()).or_default() += 1;
+            *missing.entry(tools.to_owned()).or_default() += 1;
         }
     }
     for (what, cells) in missing {
-        let _ = writeln!(text, "      {what}; without it {} are left out", count(cells, "cell"));
+        let _ = writeln!(text, "      {what}; until then {} left out", are(cells));
     }
+}
+
+/// `1 cell is`, `2 cells are`.
+fn are(cells: usize) -> String {
+    format!("{} {}", count(cells, "cell"), if cells == 1 { "is" } else { "are" })
 }
 
 /// In the largest unit of which there are two.

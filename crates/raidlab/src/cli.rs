@@ -214,7 +214,7 @@ pub enum DiskCommand {
     /// Run models and compare them with published or measured figures of their disks
     Check {
         /// Models of the catalogue, model files (.toml), or DiskSim parameter files (.diskspecs) (default: the
-        /// whole catalogue)
+        /// whole catalogue, which takes about a minute, and 3 GiB of memory for an SSD of 4 TB)
         models: Vec<String>,
         #[arg(long, value_enum, default_value_t = Format::Text)]
         format: Format,

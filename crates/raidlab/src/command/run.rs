@@ -33,7 +33,7 @@ pub fn run(arguments: &RunArguments) -> Result<ExitCode, ExpectedError> {
     // Every shard of a study has the same cells.
     if arguments.shard.is_none() {
         let machine = machine_kind(arguments, &plan);
-        cells_without_tools::leave_out_missing(&mut plan, machine);
+        cells_without_tools::leave_out_missing(&mut plan, machine)?;
     }
     let wanted = match machine_kind(arguments, &plan) {
         MachineKind::Lab => Prepared::Lab(cache),

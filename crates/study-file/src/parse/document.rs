@@ -134,15 +134,14 @@ impl Reader<'_, '_> {
         let here: Vec<&str> = table.keys().filter(is_word).map(|key| key.name).collect();
         let message = format!("unknown key `{name}` in {}", table.heading());
         let close = nearest(name, here.iter().copied());
-        let elsewhere = || Table::ALL.into_iter().find(|other| other.key(name).is_some());
-        let help = match (close, elsewhere()) {
+        let help = match (close, place_of(name, table)) {
             (None, None) if table == Table::Stack && matches!(name, "raid" | "raid_level") => {
                 "write `array = { level = … }`".to_owned()
             }
             (None, None) if table == Table::Stack && matches!(name, "filesystem" | "fstype") => {
                 "write `fs = { type = \"…\" }`".to_owned()
             }
-            (None, Some(other)) => format!("`{name}` belongs in {}", other.heading()),
+            (None, Some(place)) => format!("`{name}` belongs in {place}"),
             _ => suggest(name, &here),
         };
         self.found.add_with_help(span, message, help);
@@ -351,6 +350,20 @@ impl Reader<'_, '_> {
             });
         }
         Content::Filter(items)
+    }
+}
+
+/// Where a key belongs: in the tables within this one that have it, otherwise in the first one that has.
+fn place_of(name: &str, table: Table) -> Option<String> {
+    let having = || Table::ALL.into_iter().filter(|other| other.key(name).is_some());
+    let within = format!(" of a {}", table.heading());
+    let inner: Vec<&str> = having()
+        .filter_map(|other| other.heading().strip_suffix(&within))
+        .collect();
+    match inner.as_slice() {
+        [] => having().next().map(|other| other.heading().to_owned()),
+        [only] => Some(format!("{only}{within}")),
+        [first @ .., last] => Some(format!("{} or {last}{within}", first.join(", "))),
     }
 }
 
