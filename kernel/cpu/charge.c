@@ -110,14 +110,12 @@ static bool is_read_or_write(int number)
 }
 
 /*
- * Calls of raidlab's own program that are no part of any workload: its memory, its threads' stacks and signals, and the fcntl()
- * by which a build with debug assertions checks a descriptor that it closes. How many there are depends on how the program
- * was compiled.
+ * Calls of raidlab's own program that are no part of any workload: its memory, its threads' stacks and signals. How many there are
+ * depends on how the program was compiled.
  */
 static bool is_of_the_build(int number)
 {
 	switch (number) {
-	case __NR_fcntl:
 	case __NR_brk:
 	case __NR_mmap:
 	case __NR_munmap:

@@ -138,7 +138,8 @@ static void compute_until(u64 until_ns)
 
 /*
  * A page fault of raidlab's own program. Where its stacks reach another page depends on how it was compiled, and may be
- * where it holds a lock of its own: no other task runs there. It is paid with the next system call.
+ * where it holds a lock of its own: no other task runs there. An anonymous page costs nothing (raidlab_cpu_fault()), another is
+ * paid with the next system call.
  */
 static bool is_fault_of_init(void)
 {

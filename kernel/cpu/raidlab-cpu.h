@@ -48,6 +48,9 @@ enum raidlab_cpu_cost {
 
 #ifdef CONFIG_RAIDLAB_CPU
 
+/* Basic blocks that were executed: charge.c. */
+extern unsigned long long raidlab_blocks;
+
 /* A task's account; zeroed when the task begins. */
 struct raidlab_cpu_task {
 	unsigned long long system_ps;	/* owed */

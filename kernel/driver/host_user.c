@@ -5,10 +5,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "raidlab.h"
+
+#ifndef MADV_POPULATE_READ
+#define MADV_POPULATE_READ 22
+#endif
 
 void *rl_host_slurp(int fd, rl_u64 *length)
 {
@@ -40,6 +45,45 @@ int rl_host_read(int fd, rl_u64 offset, void *data, rl_u64 length)
 		done += n;
 	}
 	return 0;
+}
+
+int rl_host_ram(rl_u64 length)
+{
+	int fd = fcntl(RL_FD_RAM, F_DUPFD_CLOEXEC, 0);
+
+	if (fd >= 0 && ftruncate(fd, length) < 0) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+/*
+ * Of a mapping of the file's bytes from `from` to `end`: maps the pages that the file already has, which costs less than a fault
+ * for each, and clears them if asked to.
+ */
+static void map_pages(int fd, void *mapping, rl_u64 from, rl_u64 end, int clear)
+{
+	off_t begin, hole;
+
+	for (begin = lseek(fd, from, SEEK_DATA); begin >= 0 && begin < end; begin = lseek(fd, hole, SEEK_DATA)) {
+		char *data = (char *)mapping + (begin - from);
+
+		hole = lseek(fd, begin, SEEK_HOLE);
+		if (hole < 0 || hole > end)
+			hole = end;
+		/* Reading maps several pages with one fault. Hosts before Linux 5.14 lack the advice. */
+		madvise(data, hole - begin, MADV_POPULATE_READ);
+		if (clear)
+			memset(data, 0, hole - begin);
+	}
+}
+
+void rl_host_clear_ram(int fd, void *mapping, rl_u64 from, rl_u64 end)
+{
+	/* Some of it is mapped later. */
+	fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, from);
+	map_pages(fd, mapping, from, end, 1);
 }
 
 void *rl_host_map(rl_u64 length)
@@ -117,7 +161,10 @@ void *rl_host_segment(rl_u64 index, rl_u64 length)
 		return private_segment(index, in_memory, length);
 	if (index < in_memory) {
 		segment = map_shared(RL_FD_MEMORY, index * length, length);
-		return segment ? segment : no_room();
+		if (!segment)
+			return no_room();
+		map_pages(RL_FD_MEMORY, segment, index * length, (index + 1) * length, 0);
+		return segment;
 	}
 	index -= in_memory;
 	/* Room on the disk is taken now: a write into a hole on a full disk would be a SIGBUS. */

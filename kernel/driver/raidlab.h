@@ -34,6 +34,7 @@ typedef unsigned long long rl_u64;
  */
 #define RL_FD_STATES 111
 #define RL_FD_ROOT 112		/* read: struct rl_root_header, its entries, and their contents; need not be open */
+#define RL_FD_RAM 113		/* map: the guest's RAM, with what an earlier guest left in it; need not be open */
 
 /* Bytes of the memory that the init's program runs in, its stack included. */
 #define RL_INIT_BYTES (64UL << 20)
@@ -147,12 +148,16 @@ void rl_digest(rl_u32 disk, rl_u8 digest[RL_DIGEST_BYTES]);
 /* --- the host side (host_user.c) ---------------------------------------------------------------------------- */
 /* The whole of a file, in memory of the host's; its length in *length. NULL if it cannot be read. */
 void *rl_host_slurp(int fd, rl_u64 *length);
+/* RL_FD_RAM under another number, with this length. Negative if it is not open. */
+int rl_host_ram(rl_u64 length);
+/* Clears the guest's RAM, of which the file's bytes from `from` to `end` are mapped. */
+void rl_host_clear_ram(int fd, void *mapping, rl_u64 from, rl_u64 end);
 /* Memory that is not the guest's: zeroed, never moved, not copied when a process is cloned. NULL if none. */
 void *rl_host_map(rl_u64 length);
 /*
- * Segment of the disks' contents; zeroed, or as an earlier guest left it. NULL if neither memory nor the spill file has
- * room. The memory budget is so many whole segments; later ones go to the spill file. A guest that reads states gets a
- * copy of its own, at each call the same memory as it was at first.
+ * Segment of the disks' contents, with what an earlier guest left in it, whichever disks that had. NULL if neither memory nor the
+ * spill file has room. The memory budget is so many whole segments; later ones go to the spill file. A guest that reads states gets
+ * a copy of its own, at each call the same memory as it was at first.
  */
 void *rl_host_segment(rl_u64 index, rl_u64 length);
 /* Empties RL_FD_CONTENTS. 0, or -1. */

@@ -7,6 +7,7 @@ mod contents;
 mod crash_images;
 mod files;
 mod init;
+mod kept_memory;
 mod memory_file;
 mod process;
 pub mod programs;
@@ -22,6 +23,8 @@ pub use process::can_confine;
 pub use root::Root;
 
 use files::Files;
+use kept_memory::{KeptMemory, Purpose};
+use memory_file::duplicate;
 use process::{Console, Process};
 use std::collections::VecDeque;
 use std::io;
@@ -118,6 +121,9 @@ pub struct StartError {
     pub error: io::Error,
 }
 
+/// Number of the file of a guest's RAM, in the guest (`kernel/driver/raidlab.h`).
+const RAM: i32 = 113;
+
 fn starting(what: &'static str) -> impl FnOnce(io::Error) -> StartError {
     move |error| StartError { what, error }
 }
@@ -130,7 +136,9 @@ pub fn run(
     tick: &mut dyn FnMut(Heartbeat),
 ) -> Result<EndedGuest, StartError> {
     let start = Instant::now();
-    let (files, ends, console_end) = Files::create(config)?;
+    let (files, mut ends, console_end) = Files::create(config)?;
+    let ram = KeptMemory::take(Purpose::Ram, process::ram_kib(config) << 10)?;
+    ends.push((RAM, duplicate(&ram)?));
     let mut process = Process::start(config, ends, Console::Kept(console_end))?;
     let mut console = Tail::default();
     let (mut lines, mut said) = (Lines::default(), 0);
@@ -167,6 +175,10 @@ pub fn run(
         }
     };
     process.kill();
+    // That of a guest that was killed, maybe because the host lacks memory, goes back to the host.
+    if !matches!(end, ProcessEnd::Exited) || !process.is_gone() {
+        ram.free();
+    }
     Ok(EndedGuest {
         end,
         console: console.text(),

@@ -83,7 +83,7 @@ fn of_cell(cell: &Cell, disks: Option<&Disks>) -> Vec<(Kind, String)> {
         .filter_map(|(kind, sentence)| Some((kind, format!("`{}` {}", cell.stack_label, sentence?))));
     let acts = disks.and_then(|disks| acts::of_cell(cell, disks));
     let acts = acts.map(|sentence| (Kind::Acts, sentence));
-    let defect = known_defects::of_cell(cell).map(|sentence| (Kind::KnownDefect, sentence));
+    let defect = known_defects::of_cell(cell, disks).map(|sentence| (Kind::KnownDefect, sentence));
     let of_stack = defect.into_iter().chain(of_stack);
     of_stack.chain(of_jobs(cell, disks)).chain(acts).collect()
 }
@@ -214,7 +214,15 @@ impl OnStack<'_> {
     }
 
     fn working_bytes(&self) -> u64 {
-        u64::from(self.io().jobs).saturating_mul(self.io().size_bytes)
+        self.sets_of_files().saturating_mul(self.io().size_bytes)
+    }
+
+    /// Each has `size` bytes.
+    fn sets_of_files(&self) -> u64 {
+        match self.job.shares_files {
+            true => 1,
+            false => u64::from(self.io().jobs.max(1)),
+        }
     }
 
     /// Whether the stack has room for more than this, so that a larger workload can be recommended.
@@ -319,13 +327,13 @@ impl OnStack<'_> {
             return None;
         }
         let (span, working) = (self.whole_room_bytes?, self.working_bytes());
-        let least = (span / 100 * SPAN_PERCENT_MIN / u64::from(io.jobs.max(1))).next_power_of_two();
+        let least = (span / 100 * SPAN_PERCENT_MIN / self.sets_of_files()).next_power_of_two();
         let size = study_file::format_size(least);
         let larger = match self.job.grows_by {
             "files" | "records" => format!("use more `{}`", self.job.grows_by),
             key => format!("write {} or more", self.setting(key, &size)),
         };
-        let larger = match self.has_room_beyond(least.saturating_mul(u64::from(io.jobs.max(1)))) {
+        let larger = match self.has_room_beyond(least.saturating_mul(self.sets_of_files())) {
             true => larger,
             // Rebuilds of whole disks are not what the study asks for.
             false if !self.cell.acts.is_empty() => {
@@ -335,14 +343,13 @@ impl OnStack<'_> {
         };
         (working < span / 100 * SPAN_PERCENT_MIN).then(|| {
             format!(
-                "seeks within {}, {} of the {} of {}: seeks are much shorter than on a disk in use; {larger}",
+                "seeks within {}, {} of the stack's {}: seeks are much shorter than on a disk in use; {larger}",
                 describe_size(working),
                 match working as f64 / span as f64 * 100.0 {
                     ..0.01 => "less than 0.01 %".to_owned(),
                     percent => format!("{percent:.2} %"),
                 },
                 describe_size(span),
-                plural(disks.count),
             )
         })
     }

@@ -108,7 +108,10 @@ impl Input {
             only => format!(" of the part {}", only.join(" ")),
         };
         if shown == part.all_stacks {
-            return format!("Only a part of the run is shown{of_only}.");
+            return match part.only.as_slice() {
+                [] => "Only a part of the run is shown.".to_owned(),
+                only => format!("Only a part of the run is shown: {}.", only.join(" ")),
+            };
         }
         format!(
             "{shown} of {} stacks{of_only} are shown: the best of each workload. `--only AXIS=VALUE` shows others, \

@@ -10,7 +10,6 @@ pub use choice::{Advice, Choice};
 pub use verdict::verdict;
 
 use crate::input::Input;
-use crate::words::figure::number_of;
 use crate::words::power_cut::{self, PowerCuts};
 use crate::words::warnings::Warnings;
 use stats::{Interval, Measure, Results, TestResults, WorkloadResults};
@@ -147,6 +146,8 @@ pub struct Score {
     pub best: f64,
     /// How long the test took, and with the best stack; `None` if that is not known.
     pub seconds: Option<(f64, f64)>,
+    /// It ends after a time that the study gives, whatever is done until then.
+    pub is_timed: bool,
     pub metric: Option<Metric>,
     /// Samples of it that a guard excluded.
     pub excluded: usize,
@@ -173,7 +174,7 @@ impl Scoreboard {
         let row = |(place, stack): (usize, &str)| {
             let scores = groups.iter().map(|(_, group)| smallest(input, group, place));
             let mut row = row(input, &cuts, stack, &columns, scores.collect());
-            row.rebuild = rebuild(results, place);
+            row.rebuild = layout_facts::rebuild(results, place);
             row
         };
         let as_in_study: Vec<ScoreRow> = labels.filter(|(place, _)| is_measured(*place)).map(row).collect();
@@ -280,7 +281,7 @@ fn tests<'a>(input: &'a Input, results: &'a Results, own: &[bool]) -> Vec<Test<'
                     base: cell.workload_entry(),
                     name: &test.name,
                     measure,
-                    scores: scores(test, own),
+                    scores: scores(test, is_timed(cell, &test.name), own),
                     counts: true,
                 });
             }
@@ -297,7 +298,12 @@ fn is_part(cell: &Cell, test: &str) -> bool {
     }
 }
 
-fn scores(test: &TestResults, own: &[bool]) -> Vec<Score> {
+fn is_timed(cell: &Cell, test: &str) -> bool {
+    let job = cell.workload.work.job(test);
+    job.is_some_and(|job| job.io.runtime_ns.is_some())
+}
+
+fn scores(test: &TestResults, is_timed: bool, own: &[bool]) -> Vec<Score> {
     let measure = test.headline();
     let durations = test.measures.iter().find(|measure| measure.metric == Metric::Duration);
     let duration_s = |place: usize| Some(durations?.rows[place].summary.as_ref()?.median);
@@ -317,6 +323,7 @@ fn scores(test: &TestResults, own: &[bool]) -> Vec<Score> {
         let mut score = Score {
             test: test.name.clone(),
             seconds: duration_s(place).zip(fastest.and_then(duration_s)),
+            is_timed,
             metric: Some(measure.metric),
             excluded: row.excluded.len(),
             is_best: measure.leaders().contains(&place),
@@ -447,27 +454,6 @@ fn row(input: &Input, cuts: &[PowerCuts], stack: &str, columns: &[Column], score
         is_unsafe: of_stack().any(|row| row.is_bad),
         is_imported: cell.is_some_and(|cell| cell.is_imported()),
     }
-}
-
-/// The shortest and the longest rebuild of a stack over all workloads, by their medians.
-fn rebuild(results: &Results, place: usize) -> String {
-    let tests = results.workloads.iter().flat_map(|workload| &workload.tests);
-    let rebuilds = tests
-        .map(TestResults::headline)
-        .filter(|measure| is_rebuild(measure.metric));
-    let figures = rebuilds.filter_map(|measure| {
-        let median = measure.rows[place].summary.as_ref()?.median;
-        Some((median, measure.metric.unit().name()))
-    });
-    let figures: Vec<(f64, &str)> = figures.collect();
-    let by_median = |one: &&(f64, &str), other: &&(f64, &str)| one.0.total_cmp(&other.0);
-    let ends = figures.iter().min_by(by_median).zip(figures.iter().max_by(by_median));
-    ends.map_or_else(String::new, |((shortest, unit), (longest, _))| {
-        match shortest == longest {
-            true => format!("{} {unit}", number_of(*shortest)),
-            false => format!("{} to {} {unit}", number_of(*shortest), number_of(*longest)),
-        }
-    })
 }
 
 const fn is_rebuild(metric: Metric) -> bool {

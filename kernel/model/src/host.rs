@@ -18,7 +18,7 @@ pub fn map(length: usize) -> Option<NonNull<u8>> {
     NonNull::new(unsafe { rl_host_map(length as u64) }.cast())
 }
 
-/// Segment `index` of the disks' contents, zeroed, or none.
+/// Segment `index` of the disks' contents, or none.
 pub fn segment(index: usize, length: usize) -> Option<NonNull<u8>> {
     // SAFETY: any index is allowed; the result is checked.
     NonNull::new(unsafe { rl_host_segment(index as u64, length as u64) }.cast())

@@ -1,11 +1,12 @@
 //! Contents of simulated disks, kept by this process from one guest to the next.
 
-use super::memory_file::{Ends, memfd, sized};
+use super::kept_memory::{KeptMemory, Purpose};
+use super::memory_file::{Ends, duplicate, memfd};
 use super::{StartError, starting};
 use rustix::fs::{Mode, OFlags, fstat};
 use std::fs::File;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,12 +21,12 @@ pub(super) const SPILL: i32 = 104;
 /// disks finds the contents that the previous one left, if that one exited or had its power cut. Only one guest at
 /// a time can use them.
 ///
-/// They cost as much memory as the distinct 4 KiB blocks that were written, and are freed with this value and the
-/// last guest that uses them.
+/// They cost as much memory as the distinct 4 KiB blocks that were written, until this value is dropped and others of another size
+/// are made (`KeptMemory`).
 #[derive(Debug)]
 pub struct DiskContents {
     /// Block data, as many segments as the budget allows.
-    memory: OwnedFd,
+    memory: KeptMemory,
     /// Block data beyond the budget.
     spill: OwnedFd,
     /// Map of places to blocks, written by a guest at its end.
@@ -44,7 +45,7 @@ impl DiskContents {
         let spill = rustix::fs::open(folder, flags, Mode::RUSR | Mode::WUSR)
             .map_err(|error| starting("cannot make a file for the disks' contents")(error.into()))?;
         Ok(Self {
-            memory: sized("contents", memory_budget_bytes / SEGMENT_BYTES * SEGMENT_BYTES)?,
+            memory: KeptMemory::take(Purpose::Contents, memory_budget_bytes / SEGMENT_BYTES * SEGMENT_BYTES)?,
             spill,
             places: memfd("places")?,
             used: AtomicBool::new(false),
@@ -88,19 +89,9 @@ impl DiskContents {
     fn place(&self, offset: u64) -> io::Result<(File, u64)> {
         let in_memory = fstat(&self.memory)?.st_size as u64 / SEGMENT_BYTES * SEGMENT_BYTES;
         let (file, offset) = match offset.checked_sub(in_memory) {
-            Some(beyond) => (&self.spill, beyond),
-            None => (&self.memory, offset),
+            Some(beyond) => (self.spill.as_fd(), beyond),
+            None => (self.memory.as_fd(), offset),
         };
-        Ok((file.try_clone()?.into(), offset))
+        Ok((file.try_clone_to_owned()?.into(), offset))
     }
-
-    /// The file descriptors for a guest whose contents are not needed afterwards.
-    pub(super) fn ends_of_one_guest(self) -> Ends {
-        vec![(103, self.memory), (SPILL, self.spill)]
-    }
-}
-
-fn duplicate(fd: &OwnedFd) -> Result<OwnedFd, StartError> {
-    fd.try_clone()
-        .map_err(starting("cannot duplicate the descriptors of the disks' contents"))
 }

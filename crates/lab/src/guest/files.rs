@@ -41,6 +41,8 @@ pub struct Files {
     heartbeat: NonNull<AtomicU64>,
     /// The contents that do not fit into memory, on the disk of the guest's folder.
     spill: Option<OwnedFd>,
+    /// The disks' contents, if they are needed for this guest only.
+    _own_contents: Option<DiskContents>,
 }
 
 /// Space that guests leave on the disk of their folder: at most this number of bytes, or this fraction of a small disk.
@@ -57,10 +59,13 @@ impl Files {
         let heartbeat_file = sized("heartbeat", HEARTBEAT_BYTES)?;
         let heartbeat = map_heartbeat(&heartbeat_file)?;
         let mut numbered = vec![(100, disks), (101, job), (102, events_end), (105, heartbeat_file)];
+        let mut own_contents = None;
         numbered.extend(match (&config.states, config.contents) {
             (Some(StatesUse::Keep(states, _) | StatesUse::Take(states)), _) => states.ends()?,
             (None, Some(contents)) => contents.ends()?,
-            (None, None) => DiskContents::new(config.memory_budget_bytes, config.folder)?.ends_of_one_guest(),
+            (None, None) => own_contents
+                .insert(DiskContents::new(config.memory_budget_bytes, config.folder)?)
+                .data_ends()?,
         });
         numbered.extend(config.init.ends()?);
         if let Some(root) = config.root {
@@ -93,6 +98,7 @@ impl Files {
             console: heard(console),
             heartbeat,
             spill: spill.and_then(|(_, spill)| spill.try_clone().ok()),
+            _own_contents: own_contents,
         };
         Ok((files, numbered, console_end))
     }

@@ -4,7 +4,7 @@ use super::{StartError, starting};
 use rustix::fs::{MemfdFlags, SealFlags};
 use std::fs::File;
 use std::io::{self, Write};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 
 /// The guest's ends, with their file descriptor numbers in the guest.
 pub type Ends = Vec<(i32, OwnedFd)>;
@@ -33,4 +33,11 @@ pub(super) fn sized(name: &str, bytes: u64) -> Result<OwnedFd, StartError> {
 pub(super) fn memfd(name: &str) -> Result<OwnedFd, StartError> {
     rustix::fs::memfd_create(name, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)
         .map_err(|error| starting("cannot make a file in memory")(io::Error::from(error)))
+}
+
+/// For a guest.
+pub(super) fn duplicate(fd: impl AsFd) -> Result<OwnedFd, StartError> {
+    fd.as_fd()
+        .try_clone_to_owned()
+        .map_err(starting("cannot duplicate a descriptor for the guest"))
 }

@@ -7,6 +7,7 @@ use crate::affinity;
 use landlock::{ABI, AccessFs, PathBeneath, PathFd, Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr};
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
@@ -19,7 +20,7 @@ use std::time::Duration;
 const START_NS: u64 = 1_700_000_000_000_000_000;
 
 /// Number of files with which a guest starts, at most, in addition to the standard three.
-const NUMBERED_MAX: usize = 12;
+const NUMBERED_MAX: usize = 13;
 
 /// Above all of their numbers.
 const ABOVE_NUMBERS: i32 = 200;
@@ -143,6 +144,12 @@ impl Process {
             self.status = self.child.wait().ok();
         }
     }
+
+    /// Whether it has ended and no process of the guest is left.
+    pub fn is_gone(&self) -> bool {
+        let group = Pid::from_child(&self.child);
+        self.status.is_some() && rustix::process::test_kill_process_group(group) == Err(Errno::SRCH)
+    }
 }
 
 impl Drop for Process {
@@ -151,10 +158,13 @@ impl Drop for Process {
     }
 }
 
-fn arguments(config: &Config<'_>) -> Vec<String> {
-    // The kernel's memory is a multiple of the page size.
+/// The kernel's memory, a multiple of the page size.
+pub fn ram_kib(config: &Config<'_>) -> u64 {
     let root_bytes = config.root.map_or(0, Root::memory_bytes);
-    let ram_kib = (config.ram_bytes + init::RESERVED_BYTES + root_bytes) >> 10;
+    (config.ram_bytes + init::RESERVED_BYTES + root_bytes) >> 10
+}
+
+fn arguments(config: &Config<'_>) -> Vec<String> {
     let mut arguments: Vec<String> = [
         "time-travel=inf-cpu",
         "root=/dev/root",
@@ -174,7 +184,7 @@ fn arguments(config: &Config<'_>) -> Vec<String> {
     .map(str::to_owned)
     .into();
     arguments.push(format!("time-travel-start={START_NS}"));
-    arguments.push(format!("mem={ram_kib}K"));
+    arguments.push(format!("mem={}K", ram_kib(config)));
     // What the kernel does not know becomes the init's environment.
     arguments.extend(tools::GUEST_ENVIRONMENT.map(|(name, value)| format!("{name}={value}")));
     // In the guest's own root, or else file 107; the guest sees no path of the host.

@@ -83,6 +83,11 @@ impl Disks {
         self.count * sectors * SECTOR_BYTES
     }
 
+    /// Whether a flush makes no difference: what a disk has accepted survives a power cut.
+    pub(crate) fn need_no_flush(&self) -> bool {
+        matches!(&self.model.device, Device::Flash(disk) if disk.power_loss_protection)
+    }
+
     pub(crate) fn has_heads(&self) -> bool {
         matches!(self.model.device, Device::Mechanical(_))
     }

@@ -1,5 +1,6 @@
 //! Defects of a kernel that make figures better than they should be (`docs/findings`).
 
+use super::disks::Disks;
 use study::plan::Cell;
 use study::stack::{Level, MachineKind};
 use study::workload::{IoJob, SyncMode, Work};
@@ -9,7 +10,10 @@ const KERNEL: &str = "6.12";
 
 /// Whether the cell's syncs end before the flush that makes them safe; the sentence does not name the cell, so that a plan
 /// has it once.
-pub(super) fn of_cell(cell: &Cell) -> Option<String> {
+pub(super) fn of_cell(cell: &Cell, disks: Option<&Disks>) -> Option<String> {
+    if disks.is_some_and(Disks::need_no_flush) {
+        return None;
+    }
     let is_of_kernel = cell.machine.kind == MachineKind::Lab && cell.machine.kernel == KERNEL;
     let is_of_level = matches!(cell.stack.array.level, Level::Raid0 | Level::Raid1 | Level::Raid10);
     (is_of_kernel && is_of_level && !cell.stack.filesystem.kind.is_raw() && syncs(&cell.workload.work)).then(|| {

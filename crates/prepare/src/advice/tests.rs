@@ -146,7 +146,7 @@ fn no_warning_asks_for_more_than_the_array_holds() {
     let small = "level = 5, size = \"1G\", bitmap = \"none\"";
     let said = random(small, "direct = true");
     assert!(
-        said.contains("less than 0.01 % of the 1.4 TiB")
+        said.contains("less than 0.01 % of the stack's 1.4 TiB")
             && said.contains("leave `size` out of `array`, and write `size = \"16G\"` or more"),
         "{said}"
     );

@@ -98,7 +98,8 @@ fn list(format: Format, own: &OwnModels<Model>) -> String {
 
 fn line(Listed { entry, is_own }: &Listed) -> String {
     let few = if entry.independent_figures < INDEPENDENT_MIN {
-        format!("; barely validated ({} independent figures)", entry.independent_figures)
+        let figures = report::count(entry.independent_figures, "independent figure");
+        format!("; barely validated ({figures})")
     } else {
         String::new()
     };

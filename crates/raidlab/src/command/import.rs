@@ -23,12 +23,28 @@ pub fn import(arguments: &ImportArguments) -> Result<ExitCode, ExpectedError> {
     note(&match imported.results {
         None => format!("raidlab: these results are already in the store, as run {run}"),
         Some(results) => format!(
-            "raidlab: imported {} of {} as run {run} of {}: `raidlab show{} --run {run}` shows them",
+            "raidlab: imported {} of {} as run {run} of {}: `raidlab show{} --run {run}` shows them{}",
             report::count(results, "result"),
             report::count(options.files.len(), "file"),
             options.store.display(),
-            store_option(&options.store)
+            store_option(&options.store),
+            next_to_a_run(arguments, run)
         ),
     });
     Ok(ExitCode::SUCCESS)
+}
+
+/// How to see the results with those of an earlier run in the same store.
+fn next_to_a_run(arguments: &ImportArguments, run: i64) -> String {
+    let names = match (&arguments.stack, &arguments.workload) {
+        (Some(_), Some(_)) => "",
+        _ => ", if `--stack` and `--workload` name what they are of in that run",
+    };
+    match run - 1 {
+        ..1 => String::new(),
+        earlier => format!(
+            "; `raidlab show{} --run {earlier} --with {run}` shows them next to run {earlier}{names}",
+            store_option(&arguments.store)
+        ),
+    }
 }

@@ -42,8 +42,8 @@ pub(crate) fn differences(comparison: &RunComparison) -> Vec<String> {
     const NAMED_MAX: usize = 8;
     if comparison.rows.is_empty() && comparison.names.is_none() {
         return vec![
-            "Cells are compared if they do the same work, and have the same value in every setting of which one of the two has \
-             several values."
+            "Cells are compared if their workloads are the same, and if every setting that is an axis of one run has the same value \
+             in both."
                 .to_owned(),
         ];
     }
@@ -139,7 +139,11 @@ pub(crate) fn notes(comparison: &RunComparison) -> Vec<String> {
         );
     }
     if rows.iter().any(|row| !row.is_same_cell) {
-        notes.push("→: the same work, with other settings".to_owned());
+        notes.push(
+            "→: paired by the names of stack and test; other settings differ, and what an imported figure was measured with is \
+             not checked"
+                .to_owned(),
+        );
     }
     notes
 }

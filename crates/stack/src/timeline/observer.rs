@@ -13,6 +13,9 @@ use study::phase::{Phase, Phases};
 use study::wording::{bytes, nanoseconds, number};
 use tools::Tools;
 
+/// As disks are sold.
+const TERABYTE: f64 = 1e12;
+
 /// A part of a rebuild.
 struct DoneUnderLoad {
     share: f64,
@@ -21,17 +24,21 @@ struct DoneUnderLoad {
 }
 
 impl DoneUnderLoad {
-    /// `the first 31.0 % of the 4 GiB of a member took 2.00 min under load (10.58 MiB/s), at which all of it takes 6.45 min`.
+    /// `the first 31.0 % of the 4 GiB of a member took 2.00 min under load: 10.58 MiB/s, or 25.0 h for each TB of a disk`.
     fn words(&self) -> String {
         let seconds = self.took.as_secs_f64();
-        let time = |seconds: f64| nanoseconds((seconds * 1e9) as u64);
+        let bytes_s = self.share * self.member_bytes as f64 / seconds;
+        let hours = TERABYTE / bytes_s / 3600.0;
+        let long = match hours {
+            0.0..48.0 => format!("{} h", number(hours, 1)),
+            _ => format!("{} days", number(hours / 24.0, 1)),
+        };
         format!(
-            "the first {} % of the {} of a member took {} under load ({} MiB/s), at which all of it takes {}",
+            "the first {} % of the {} of a member took {} under load: {} MiB/s, or {long} for each TB of a disk",
             number(100.0 * self.share, 1),
             bytes(self.member_bytes),
-            time(seconds),
-            number(self.share * self.member_bytes as f64 / MEBIBYTE / seconds, 2),
-            time(seconds / self.share)
+            nanoseconds(self.took.as_nanos() as u64),
+            number(bytes_s / MEBIBYTE, 2),
         )
     }
 }

@@ -161,3 +161,14 @@ fn issue_39_jobs_that_wait_for_others_do_not_count_with_them() {
     let wrong = study(&jobs(""), "").expect_err("400 at a time");
     assert!(messages(&wrong)[0].contains("this one has 400 at a time"), "{wrong:?}");
 }
+
+/// Four jobs with one file of 10 GiB were said to seek within 40 GiB.
+#[test]
+fn issue_39_jobs_with_one_filename_share_a_file() {
+    let shares = |filename: &str| {
+        let plan = study(&format!("[a]\nrw=randrw\nsize=16k\nnumjobs=4\n{filename}"), "").expect("a study");
+        plan.cells[0].workload.work.job("a").expect("a job").shares_files
+    };
+    assert!(shares("filename=x\n"));
+    assert!(!shares(""));
+}

@@ -97,6 +97,7 @@ impl ArraySpec {
     /// Number of members, out of `disks`, that can always be missing without data loss. Not for nested arrays.
     pub fn may_be_missing(&self, disks: u32) -> u32 {
         match self.level.facts().data {
+            Members::One if self.level == Level::Single => 0,
             Members::One => disks.saturating_sub(self.spares).saturating_sub(1),
             Members::AllBut(parity) => parity,
             Members::Copies => copies(self.layout.as_deref()).saturating_sub(1),
@@ -212,6 +213,7 @@ mod tests {
             };
             array.may_be_missing(disks)
         };
+        assert_eq!(survives(Level::Single, 4, None), 0);
         assert_eq!(survives(Level::Raid0, 4, None), 0);
         assert_eq!(survives(Level::Raid1, 4, None), 2);
         assert_eq!(survives(Level::Raid5, 5, None), 1);

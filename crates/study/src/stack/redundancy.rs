@@ -28,8 +28,7 @@ impl Keeper {
 impl StackSpec {
     /// `None` without redundancy, and for nested arrays.
     pub fn keeper(&self, disks: u32) -> Option<Keeper> {
-        let is_one = self.array.level == Level::Single;
-        if is_one || self.array.of.is_some() || self.may_be_missing(disks) == 0 {
+        if self.array.of.is_some() || self.may_be_missing(disks) == 0 {
             return None;
         }
         match self.array.level.facts().manager {
@@ -213,7 +212,7 @@ mod tests {
         assert_eq!(of(Level::Raid6, plain()), (Some(Keeper::Md), 2));
         assert_eq!(of(Level::LvmRaid5, plain()), (Some(Keeper::Lvm), 1));
         assert_eq!(of(Level::LvmRaid0, plain()), (None, 0));
-        assert_eq!(of(Level::Single, plain()).0, None);
+        assert_eq!(of(Level::Single, plain()), (None, 0));
         assert_eq!(of(Level::None, btrfs(Profile::Raid1, None)), (Some(Keeper::Btrfs), 1));
         // The metadata is on two disks only.
         assert_eq!(of(Level::None, btrfs(Profile::Raid1c3, None)).1, 1);

@@ -217,7 +217,10 @@ impl WorkSpec for FioFileSpec {
     fn jobs(&self) -> Vec<IoJob<'_>> {
         let sections = self.sections.iter().filter(|section| !section.is_of_whole_files());
         sections
-            .map(|section| IoJob::new(&section.name, section.as_io(), "size"))
+            .map(|section| IoJob {
+                shares_files: !section.shared.is_empty(),
+                ..IoJob::new(&section.name, section.as_io(), "size")
+            })
             .collect()
     }
 

@@ -249,6 +249,7 @@ impl WorkSpec for IoSpec {
             io: Cow::Borrowed(self),
             grows_by: "size",
             can_be_direct: true,
+            shares_files: false,
         }]
     }
 

@@ -17,6 +17,8 @@ pub struct IoJob<'a> {
     pub grows_by: &'static str,
     /// Whether the study can make it use direct I/O.
     pub can_be_direct: bool,
+    /// Its jobs use the same files.
+    pub shares_files: bool,
 }
 
 impl<'a> IoJob<'a> {
@@ -26,6 +28,7 @@ impl<'a> IoJob<'a> {
             io: Cow::Owned(io),
             grows_by,
             can_be_direct: true,
+            shares_files: false,
         }
     }
 }

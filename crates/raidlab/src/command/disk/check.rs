@@ -38,7 +38,8 @@ fn text(compared: &[(Model, Vec<Comparison>)]) -> String {
         let _ = writeln!(text, "{}: {}", model.file.name, model.file.title);
         let independent = independent_figures(model);
         if independent < INDEPENDENT_MIN {
-            let _ = writeln!(text, "  barely validated: {independent} independent figures");
+            let figures = report::count(independent, "independent figure");
+            let _ = writeln!(text, "  barely validated: {figures}");
         }
         if !comparisons.is_empty() {
             let _ = writeln!(
