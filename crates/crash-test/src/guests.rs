@@ -2,7 +2,7 @@
 
 use crate::Error;
 use lab::disks::Models;
-use lab::guest::{Config, Init, LIMITS};
+use lab::guest::{Config, Init, LIMITS, SpareMemory};
 use lab::job::GuestJob;
 use lab::kernel::{Cache, Kernel, KernelName};
 use lab::power_cut::Exploration;
@@ -21,13 +21,21 @@ const MEMORY_BUDGET_BYTES: u64 = 1 << 30;
 pub struct Guests<'a> {
     pub cache: &'a Cache,
     init: Init,
+    /// Memory of ended guests.
+    spare: SpareMemory,
     show: ShowBuild,
 }
 
 impl<'a> Guests<'a> {
     pub fn new(cache: &'a Cache, show: ShowBuild) -> Result<Self, Error> {
         let init = own_init()?;
-        Ok(Self { cache, init, show })
+        let spare = SpareMemory::default();
+        Ok(Self {
+            cache,
+            init,
+            spare,
+            show,
+        })
     }
 
     /// The kernel of a cell, built now if it was not.
@@ -76,6 +84,7 @@ impl<'a> Guests<'a> {
                 contents: None,
                 power_cut: None,
                 states: None,
+                spare: &self.spare,
                 folder: folder.path(),
                 trace: None,
                 processor,

@@ -45,6 +45,7 @@ impl ChargedGuest<'_> {
             contents: None,
             power_cut: None,
             states: None,
+            spare: &lab::guest::SpareMemory::default(),
             folder: folder.path(),
             trace: None,
             processor: lab::guest::processors().last().copied(),

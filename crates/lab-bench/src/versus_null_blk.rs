@@ -151,6 +151,7 @@ impl<'a> Laboratory<'a> {
                 contents: None,
                 power_cut: None,
                 states: None,
+                spare: &lab::guest::SpareMemory::default(),
                 folder: folder.path(),
                 trace: None,
                 processor: lab::guest::processors().last().copied(),

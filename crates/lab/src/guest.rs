@@ -7,11 +7,11 @@ mod contents;
 mod crash_images;
 mod files;
 mod init;
-mod kept_memory;
 mod memory_file;
 mod process;
 pub mod programs;
 mod root;
+mod spare_memory;
 pub mod trial_folder;
 
 pub use crate::affinity::processors;
@@ -21,11 +21,12 @@ pub use files::Heartbeat;
 pub use init::Init;
 pub use process::can_confine;
 pub use root::Root;
+pub use spare_memory::SpareMemory;
 
 use files::Files;
-use kept_memory::{KeptMemory, Purpose};
 use memory_file::duplicate;
 use process::{Console, Process};
+use spare_memory::Purpose;
 use std::collections::VecDeque;
 use std::io;
 use std::os::unix::process::ExitStatusExt;
@@ -65,6 +66,8 @@ pub struct Config<'a> {
     pub power_cut: Option<PowerCut>,
     /// States of the disks after power cuts, instead of `contents` and `power_cut`.
     pub states: Option<StatesUse<'a>>,
+    /// Memory of ended guests, which it may use.
+    pub spare: &'a SpareMemory,
     /// The trial's own folder.
     pub folder: &'a Path,
     /// File in which every request of every disk is recorded, if tracing is on.
@@ -137,7 +140,7 @@ pub fn run(
 ) -> Result<EndedGuest, StartError> {
     let start = Instant::now();
     let (files, mut ends, console_end) = Files::create(config)?;
-    let ram = KeptMemory::take(Purpose::Ram, process::ram_kib(config) << 10)?;
+    let ram = config.spare.take(Purpose::Ram, process::ram_kib(config) << 10)?;
     ends.push((RAM, duplicate(&ram)?));
     let mut process = Process::start(config, ends, Console::Kept(console_end))?;
     let mut console = Tail::default();

@@ -4,6 +4,7 @@ use crate::cells_without_tools::{check_tools, tools_needed};
 use crate::kernels::{self, ShowBuild};
 use crate::{Error, Options, own_init, version};
 use lab::disks::Models;
+use lab::guest::SpareMemory;
 use lab::kernel::{Cache, KernelName};
 use lab::processor::Processors;
 use lab::programs::GuestPrograms;
@@ -100,6 +101,7 @@ pub fn place(
         programs,
         cache,
         init: own_init()?,
+        spare: SpareMemory::default(),
         slots: jobs,
         processors: lab::guest::processors(),
         memory_budget_bytes: share.contents_bytes,

@@ -1,7 +1,7 @@
 //! Contents of simulated disks, kept by this process from one guest to the next.
 
-use super::kept_memory::{KeptMemory, Purpose};
 use super::memory_file::{Ends, duplicate, memfd};
+use super::spare_memory::{GuestMemory, Purpose, SpareMemory};
 use super::{StartError, starting};
 use rustix::fs::{Mode, OFlags, fstat};
 use std::fs::File;
@@ -21,12 +21,11 @@ pub(super) const SPILL: i32 = 104;
 /// disks finds the contents that the previous one left, if that one exited or had its power cut. Only one guest at
 /// a time can use them.
 ///
-/// They cost as much memory as the distinct 4 KiB blocks that were written, until this value is dropped and others of another size
-/// are made (`KeptMemory`).
+/// They cost as much memory as the distinct 4 KiB blocks that were written.
 #[derive(Debug)]
 pub struct DiskContents {
     /// Block data, as many segments as the budget allows.
-    memory: KeptMemory,
+    memory: GuestMemory,
     /// Block data beyond the budget.
     spill: OwnedFd,
     /// Map of places to blocks, written by a guest at its end.
@@ -36,16 +35,25 @@ pub struct DiskContents {
 }
 
 impl DiskContents {
-    /// Zeros. Data beyond `memory_budget_bytes` goes to an unnamed file in `folder`.
+    /// Zeros. Data beyond `memory_budget_bytes` goes to an unnamed file in `folder`. The memory is freed with this value.
     ///
     /// # Errors
     /// If the files cannot be created.
     pub fn new(memory_budget_bytes: u64, folder: &Path) -> Result<Self, StartError> {
+        Self::of_spare(&SpareMemory::default(), memory_budget_bytes, folder)
+    }
+
+    /// The same in memory of ended guests, of which it becomes part again.
+    pub(super) fn of_spare(
+        spare: &SpareMemory,
+        memory_budget_bytes: u64,
+        folder: &Path,
+    ) -> Result<Self, StartError> {
         let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
         let spill = rustix::fs::open(folder, flags, Mode::RUSR | Mode::WUSR)
             .map_err(|error| starting("cannot make a file for the disks' contents")(error.into()))?;
         Ok(Self {
-            memory: KeptMemory::take(Purpose::Contents, memory_budget_bytes / SEGMENT_BYTES * SEGMENT_BYTES)?,
+            memory: spare.take(Purpose::Contents, memory_budget_bytes / SEGMENT_BYTES * SEGMENT_BYTES)?,
             spill,
             places: memfd("places")?,
             used: AtomicBool::new(false),

@@ -64,7 +64,11 @@ impl Files {
             (Some(StatesUse::Keep(states, _) | StatesUse::Take(states)), _) => states.ends()?,
             (None, Some(contents)) => contents.ends()?,
             (None, None) => own_contents
-                .insert(DiskContents::new(config.memory_budget_bytes, config.folder)?)
+                .insert(DiskContents::of_spare(
+                    config.spare,
+                    config.memory_budget_bytes,
+                    config.folder,
+                )?)
                 .data_ends()?,
         });
         numbered.extend(config.init.ends()?);

@@ -59,6 +59,7 @@ pub fn shell(arguments: &ShellArguments) -> Result<ExitCode, ExpectedError> {
         contents: None,
         power_cut: None,
         states: None,
+        spare: &lab::guest::SpareMemory::default(),
         folder: folder.path(),
         trace: None,
         processor: None,

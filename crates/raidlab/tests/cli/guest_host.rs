@@ -3,7 +3,7 @@
 use crate::desk::PROGRAM;
 use crate::lab;
 use ::lab::carried::Programs;
-use ::lab::guest::{Config, Init, LIMITS};
+use ::lab::guest::{Config, Init, LIMITS, SpareMemory};
 use ::lab::job::{GuestJob, ProgramJob};
 use ::lab::kernel::{Cache, DEFAULT_VERSION, KernelName};
 use disksim::catalogue;
@@ -106,6 +106,7 @@ impl Machine<'_> {
             contents: None,
             power_cut: None,
             states: None,
+            spare: &SpareMemory::default(),
             folder: folder.path(),
             trace: None,
             processor: None,

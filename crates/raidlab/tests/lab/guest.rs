@@ -133,6 +133,7 @@ impl Guest {
             contents: self.contents.as_deref(),
             power_cut: self.power_cut,
             states: None,
+            spare: &lab::guest::SpareMemory::default(),
             folder,
             trace: None,
             processor: lab::guest::processors().first().copied(),

@@ -75,6 +75,7 @@ fn with_limits<T>(study: &str, limits: Limits, what: impl FnOnce(&Exploration<'_
             contents: None,
             power_cut: None,
             states: None,
+            spare: &lab::guest::SpareMemory::default(),
             folder: folder.path(),
             trace: None,
             processor: lab::guest::processors().first().copied(),

@@ -5,7 +5,7 @@ use crate::error::PlaceError;
 use crate::trial_outcome::OutcomeReader;
 use lab::carried::Programs;
 use lab::disks::Models;
-use lab::guest::{self, Config, EndedGuest, Init, LIMITS};
+use lab::guest::{self, Config, EndedGuest, Init, LIMITS, SpareMemory};
 use lab::job::GuestJob;
 use lab::kernel::{Cache, Kernel, KernelName};
 use lab::power_cut::Exploration;
@@ -46,6 +46,8 @@ pub struct LabPlace {
     pub cache: Cache,
     /// This program as the guests' init.
     pub init: Init,
+    /// Memory of ended guests.
+    pub spare: SpareMemory,
     /// Number of guests that run at the same time.
     pub slots: usize,
     /// The CPUs for guests; the guest of each slot runs on one of them.
@@ -116,6 +118,7 @@ impl Place for LabPlace {
             contents: None,
             power_cut: None,
             states: None,
+            spare: &self.spare,
             folder: folder.path(),
             trace: trace.as_ref(),
             processor: self.processors.get(slot % self.processors.len().max(1)).copied(),

@@ -6,7 +6,7 @@
 use super::StartError;
 use super::memory_file::{memfd, sized};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What a file is for: RAM is as often reused as there are guests with as much, whatever their disks are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,26 +15,29 @@ pub(super) enum Purpose {
     Contents,
 }
 
-/// A file that one guest uses, or several of a trial. When it is dropped, no process may use it any more: a later guest gets it.
+/// Files that no guest uses, for the guests of one run. Clones are of the same files.
+#[derive(Clone, Debug, Default)]
+pub struct SpareMemory(Arc<Mutex<Vec<(Purpose, u64, OwnedFd)>>>);
+
+/// A file that one guest uses. When it is dropped, no process may use it any more: a later guest gets it.
 #[derive(Debug)]
-pub(super) struct KeptMemory {
+pub(super) struct GuestMemory {
     purpose: Purpose,
     bytes: u64,
-    /// None once it is on the list of those that nobody uses.
+    /// None once it is among those that nobody uses.
     file: Option<OwnedFd>,
+    spare: SpareMemory,
 }
 
-static UNUSED: Mutex<Vec<(Purpose, u64, OwnedFd)>> = Mutex::new(Vec::new());
+impl SpareMemory {
+    fn unused(&self) -> MutexGuard<'_, Vec<(Purpose, u64, OwnedFd)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 
-fn unused() -> MutexGuard<'static, Vec<(Purpose, u64, OwnedFd)>> {
-    UNUSED.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-impl KeptMemory {
     /// A file of this size: one that was kept, or a new one. Kept files of other sizes are freed, because guests start
     /// when there is room for their own memory.
-    pub fn take(purpose: Purpose, bytes: u64) -> Result<KeptMemory, StartError> {
-        let mut unused = unused();
+    pub(super) fn take(&self, purpose: Purpose, bytes: u64) -> Result<GuestMemory, StartError> {
+        let mut unused = self.unused();
         unused.retain(|(theirs, size, _)| *theirs != purpose || *size == bytes);
         let known = unused.iter().position(|(theirs, ..)| *theirs == purpose);
         let file = match (known, purpose) {
@@ -43,29 +46,32 @@ impl KeptMemory {
             (None, Purpose::Ram) => memfd("ram")?,
             (None, Purpose::Contents) => sized("contents", bytes)?,
         };
-        Ok(KeptMemory {
+        Ok(GuestMemory {
             purpose,
             bytes,
             file: Some(file),
+            spare: self.clone(),
         })
     }
+}
 
+impl GuestMemory {
     /// Gives the memory back to the host.
     pub fn free(mut self) {
         self.file = None;
     }
 }
 
-impl AsFd for KeptMemory {
+impl AsFd for GuestMemory {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.file.as_ref().expect("it is taken in drop").as_fd()
     }
 }
 
-impl Drop for KeptMemory {
+impl Drop for GuestMemory {
     fn drop(&mut self) {
         if let Some(file) = self.file.take() {
-            unused().push((self.purpose, self.bytes, file));
+            self.spare.unused().push((self.purpose, self.bytes, file));
         }
     }
 }
@@ -77,18 +83,18 @@ mod tests {
 
     #[test]
     fn files_of_one_size_are_kept() {
-        // No guest of another test has these sizes.
-        let (bytes, others) = (12_345 << 12, 54_321 << 12);
-        let number = |file: &KeptMemory| fstat(file).expect("open").st_ino;
-        let take = |bytes: u64| KeptMemory::take(Purpose::Contents, bytes).expect("a file");
-        let first = take(bytes);
-        let (first, second) = (number(&first), number(&take(bytes)));
-        assert_eq!(number(&take(bytes)), second);
+        const MIB: u64 = 1 << 20;
+        let spare = SpareMemory::default();
+        let number = |file: &GuestMemory| fstat(file).expect("open").st_ino;
+        let take = |bytes: u64| spare.take(Purpose::Contents, bytes).expect("a file");
+        let first = take(MIB);
+        let (first, second) = (number(&first), number(&take(MIB)));
         assert_ne!(first, second);
-        assert_eq!(fstat(take(others)).expect("open").st_size, others as i64);
-        let sizes = || unused().iter().map(|(_, bytes, _)| *bytes).collect::<Vec<u64>>();
-        assert!(sizes().contains(&others) && !sizes().contains(&bytes), "{:?}", sizes());
-        take(others).free();
-        assert!(!sizes().contains(&others), "{:?}", sizes());
+        assert_eq!(number(&take(MIB)), second);
+        assert_eq!(fstat(take(2 * MIB)).expect("open").st_size, 2 << 20);
+        let sizes = || spare.unused().iter().map(|(_, bytes, _)| *bytes).collect::<Vec<u64>>();
+        assert_eq!(sizes(), [2 * MIB]);
+        take(2 * MIB).free();
+        assert!(sizes().is_empty());
     }
 }
