@@ -1,7 +1,7 @@
 //! A guest that charges processor time.
 
 use crate::Error;
-use lab::guest::{Config, EndedGuest, LIMITS};
+use lab::guest::{Config, EndedGuest, LIMITS, SpareMemory};
 use lab::job::GuestJob;
 use lab::kernel::{Cache, DEFAULT_VERSION, Flavour, KernelName};
 use lab::trial_folder::TrialFolder;
@@ -45,7 +45,7 @@ impl ChargedGuest<'_> {
             contents: None,
             power_cut: None,
             states: None,
-            spare: &lab::guest::SpareMemory::default(),
+            spare: &SpareMemory::default(),
             folder: folder.path(),
             trace: None,
             processor: lab::guest::processors().last().copied(),

@@ -6,7 +6,7 @@ use crate::figures::{self, Array, BenchGuest, Figure, Load, REGION_BYTES};
 use disksim::catalogue;
 use disksim::description::Description;
 use disksim::request::SECTOR_BYTES;
-use lab::guest::{Config, EndedGuest, LIMITS};
+use lab::guest::{Config, EndedGuest, LIMITS, SpareMemory};
 use lab::job::{BenchJob, BenchLine, BenchStack, GuestJob, Piece};
 use lab::kernel::{Cache, DEFAULT_VERSION, Kernel, KernelName};
 use lab::trial_folder::TrialFolder;
@@ -151,7 +151,7 @@ impl<'a> Laboratory<'a> {
                 contents: None,
                 power_cut: None,
                 states: None,
-                spare: &lab::guest::SpareMemory::default(),
+                spare: &SpareMemory::default(),
                 folder: folder.path(),
                 trace: None,
                 processor: lab::guest::processors().last().copied(),

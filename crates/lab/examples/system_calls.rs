@@ -75,7 +75,7 @@ fn wall(kernel: &Kernel, blocks: u32) -> Duration {
             contents: None,
             power_cut: None,
             states: None,
-            spare: &lab::guest::SpareMemory::default(),
+            spare: &guest::SpareMemory::default(),
             folder: folder.path(),
             trace: None,
             processor: guest::processors().last().copied(),

@@ -60,7 +60,7 @@ fn try_run_in(
         contents,
         power_cut: None,
         states: None,
-        spare: &lab::guest::SpareMemory::default(),
+        spare: &guest::SpareMemory::default(),
         folder: &trial,
         trace: None,
         processor: None,

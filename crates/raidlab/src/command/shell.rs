@@ -4,7 +4,7 @@ use crate::cli::ShellArguments;
 use crate::error::ExpectedError;
 use crate::progress::{KernelBar, note};
 use lab::disks::Models;
-use lab::guest::{Config, EndedGuest, LIMITS};
+use lab::guest::{Config, EndedGuest, LIMITS, SpareMemory};
 use lab::job::{GuestJob, Shell, ShellInput, ShellLine};
 use lab::kernel::{Cache, KernelName};
 use lab::processor::Processors;
@@ -59,7 +59,7 @@ pub fn shell(arguments: &ShellArguments) -> Result<ExitCode, ExpectedError> {
         contents: None,
         power_cut: None,
         states: None,
-        spare: &lab::guest::SpareMemory::default(),
+        spare: &SpareMemory::default(),
         folder: folder.path(),
         trace: None,
         processor: None,

@@ -3,7 +3,7 @@
 use crate::laboratory::{kernel, kernel_named};
 use disksim::catalogue;
 use disksim::description::Description;
-use lab::guest::{Config, DiskContents, EndedGuest, Init, PowerCut};
+use lab::guest::{Config, DiskContents, EndedGuest, Init, PowerCut, SpareMemory};
 use lab::job::GuestJob;
 use lab::kernel::KernelName;
 use lab::processor::Processors;
@@ -133,7 +133,7 @@ impl Guest {
             contents: self.contents.as_deref(),
             power_cut: self.power_cut,
             states: None,
-            spare: &lab::guest::SpareMemory::default(),
+            spare: &SpareMemory::default(),
             folder,
             trace: None,
             processor: lab::guest::processors().first().copied(),

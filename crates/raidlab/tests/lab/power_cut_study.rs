@@ -2,7 +2,7 @@
 
 use crate::guest::{disks, trials};
 use crate::laboratory::kernel;
-use lab::guest::{Config, Init, LIMITS, PowerCut};
+use lab::guest::{Config, Init, LIMITS, PowerCut, SpareMemory};
 use lab::job::GuestJob;
 use lab::power_cut::{Error, Exploration, JudgedState};
 use requirements::one_processor;
@@ -75,7 +75,7 @@ fn with_limits<T>(study: &str, limits: Limits, what: impl FnOnce(&Exploration<'_
             contents: None,
             power_cut: None,
             states: None,
-            spare: &lab::guest::SpareMemory::default(),
+            spare: &SpareMemory::default(),
             folder: folder.path(),
             trace: None,
             processor: lab::guest::processors().first().copied(),
