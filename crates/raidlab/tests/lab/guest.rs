@@ -121,6 +121,7 @@ impl Guest {
     fn run_in_this_thread(&self) -> Seen {
         let own = tempfile::tempdir().expect("a folder");
         let folder = self.folder.as_deref().unwrap_or(own.path());
+        let spare = SpareMemory::default();
         let config = Config {
             kernel: &self.kernel,
             init: &self.init(),
@@ -133,7 +134,7 @@ impl Guest {
             contents: self.contents.as_deref(),
             power_cut: self.power_cut,
             states: None,
-            spare: &SpareMemory::default(),
+            spare: &spare,
             folder,
             trace: None,
             processor: lab::guest::processors().first().copied(),
@@ -149,6 +150,7 @@ impl Guest {
             &mut |_| {},
         )
         .expect("the guest starts");
+        drop(spare);
         assert_eq!(open_files(), files, "files that the guest was given are still open");
         assert_none_at_work_in(folder);
         Seen {

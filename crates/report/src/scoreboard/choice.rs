@@ -113,8 +113,9 @@ fn others(rows: &[ScoreRow], safe: &[usize], leaders: &[usize]) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scoreboard::sentences::{resync, unranked};
+    use crate::scoreboard::sentences::{behind_in_short_tests, resync, unranked};
     use crate::scoreboard::{Score, Scoreboard};
+    use crate::words::figure::RateUnit;
     use stats::{Basis, Interval};
 
     fn score(ratio: f64, half: f64) -> Score {
@@ -202,6 +203,37 @@ mod tests {
             " It has no bitmap: after a crash md resyncs the whole array, at least 23.4 h on whole disks."
         );
         assert_eq!(resync(&board, &board.rows[1]), "");
+    }
+
+    /// "Leads in every test that counts" stood above a loss of 23 % in the only test that mattered to its reader.
+    #[test]
+    fn issue_39_a1_a_loss_in_a_test_that_does_not_count_is_named() {
+        let column = |workload: &str, weight: u32| Column {
+            workload: workload.to_owned(),
+            test: "iops".to_owned(),
+            is_doubtful: false,
+            weight,
+            is_short: weight == 0,
+        };
+        let board = |ratio: f64| {
+            let mut leader = row("RAID 1 ext4", 1.0, 0.0, RAID10);
+            let short = Score {
+                figure: 100.0 * ratio,
+                best: 100.0,
+                ..score(ratio, 0.01)
+            };
+            leader.scores.push(short);
+            Scoreboard {
+                columns: vec![column("vms", 1), column("wal", 0)],
+                short: Vec::new(),
+                rows: vec![leader],
+                advice: Advice::NothingToCompare,
+            }
+        };
+        let behind = |board: &Scoreboard| behind_in_short_tests(board, &board.rows[0], RateUnit::MiB);
+        let named = behind(&board(0.77)).expect("a loss");
+        assert!(named.contains("wal") && named.contains("77.0 against 100"), "{named}");
+        assert_eq!(behind(&board(0.95)), None);
     }
 
     #[test]

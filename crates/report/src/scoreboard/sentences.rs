@@ -199,7 +199,7 @@ fn leads(board: &Scoreboard, row: &ScoreRow, rates: RateUnit) -> String {
 }
 
 /// The largest loss of a stack in tests that do not count, if it is one: `pg wal, 29,000 against 37,900 op/s`.
-fn behind_in_short_tests(board: &Scoreboard, row: &ScoreRow, rates: RateUnit) -> Option<String> {
+pub(super) fn behind_in_short_tests(board: &Scoreboard, row: &ScoreRow, rates: RateUnit) -> Option<String> {
     let scores = row.scores.iter().enumerate();
     let short = scores.filter(|(column, score)| board.columns[*column].weight == 0 && !score.is_best);
     let ratio = |(_, score): &(usize, &Score)| score.ratio.unwrap_or(1.0);
