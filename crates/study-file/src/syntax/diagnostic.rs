@@ -219,6 +219,11 @@ fn with_parts<'a>(word: &str, words: &[&'a str]) -> Option<&'a str> {
 
 /// The same, with the command that shows all of them.
 pub fn suggest_and_show(word: &str, words: &[&str], command: &str) -> String {
+    /// More words are not read.
+    const LISTED_MAX: usize = 12;
+    if words.len() > LISTED_MAX && nearest(word, words.iter().copied()).is_none() {
+        return command.to_owned();
+    }
     let help = suggest(word, words);
     let joint = if help.ends_with('?') { " " } else { "; " };
     format!("{help}{joint}{command}")
