@@ -28,9 +28,6 @@ pub struct WholeDisk {
 /// md's default of `sync_speed_max` (`speed_limit_max` in proc(5)), in KiB/s.
 const LIMIT_KIB_S: u32 = 200_000;
 
-/// A rebuild at this share of md's limit is one that the limit slows down.
-const AT_LIMIT: f64 = 0.97;
-
 impl WholeDisk {
     /// Only for a trial that may rebuild a disk.
     pub fn of(trial: &Trial, models: &Models) -> Option<Self> {
@@ -59,14 +56,12 @@ impl WholeDisk {
         })
     }
 
-    /// The same share of what the disk sustains in each zone as was measured in those of the array. At md's limit: the
-    /// limit, and in zones that sustain less what they sustain.
+    /// In each zone the same share of what the disk sustains, or of md's limit if that is less, as was measured in those of
+    /// the array.
     fn rebuild_s(&self, measured_mib_s: f64) -> Option<f64> {
-        let is_at_limit = measured_mib_s >= AT_LIMIT * self.limit;
-        let limit = if is_at_limit { measured_mib_s } else { f64::INFINITY };
-        let of_array = self.pass_s(self.member_bytes, limit);
+        let of_array = self.pass_s(self.member_bytes, self.limit);
         let share = (self.member_bytes / MEBIBYTE / measured_mib_s) / of_array;
-        let whole_s = self.pass_s(self.bytes, limit) * share;
+        let whole_s = self.pass_s(self.bytes, self.limit) * share;
         (whole_s.is_finite() && whole_s > 0.0).then_some(whole_s)
     }
 
@@ -170,8 +165,7 @@ mod tests {
         let seconds = |rate: f64| disk.rebuild_s(rate).expect("a rate");
         let places = 1024.0 / 100.0 * 2.0 + 1024.0 / 100.0 + 1024.0 / 50.0;
         assert!((seconds(100.0) / places - 1.0).abs() < 1e-9, "{}", seconds(100.0));
-        let under_load = 2.0 * (1024.0 / 200.0 * 2.0 + 1024.0 / 125.0 + 1024.0 / 50.0) * 2.0;
-        assert!((seconds(50.0) / under_load - 1.0).abs() < 1e-9, "{}", seconds(50.0));
+        assert!((seconds(50.0) / places - 2.0).abs() < 1e-9, "{}", seconds(50.0));
     }
 
     /// 16 TB at 261 MB/s outside and 120 MB/s inside, on average 190: 23 h.
