@@ -1,7 +1,9 @@
 //! Whether the installed fio knows the options and engines of a job file.
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use study::plan::Cell;
 use study::workload::{FioFileSpec, Work};
@@ -11,6 +13,8 @@ use tools::{Tool, Tools, Version};
 #[derive(Default)]
 pub struct FioOptions {
     known: HashMap<Vec<String>, Option<String>>,
+    /// The program, looked for once; none if it is not installed.
+    fio: OnceCell<Option<PathBuf>>,
 }
 
 impl FioOptions {
@@ -19,8 +23,7 @@ impl FioOptions {
         let Work::FioFile(spec) = &cell.workload.work else {
             return None;
         };
-        let tools = Tools::find(&[Tool::Fio]).ok()?;
-        let fio = tools.files().next()?;
+        let fio = self.fio.get_or_init(installed).as_deref()?;
         let known = self.known.entry(kinds(spec)).or_insert_with(|| {
             let said = refusal_of(fio.as_os_str(), spec)?;
             let version = printed(Command::new(fio).arg("--version"));
@@ -32,6 +35,11 @@ impl FioOptions {
         });
         known.as_deref()
     }
+}
+
+fn installed() -> Option<PathBuf> {
+    let tools = Tools::find(&[Tool::Fio]).ok()?;
+    tools.files().next().map(Path::to_owned)
 }
 
 /// The names of all options, and the engines. Other values of an option do not decide whether fio knows it.
@@ -107,8 +115,7 @@ mod tests {
                 sections: vec![section],
                 notes: Vec::new(),
             };
-            let tools = Tools::find(&[Tool::Fio]).expect("it is installed");
-            refusal_of(tools.files().next().expect("fio").as_os_str(), &spec)
+            refusal_of(installed().expect("it is installed").as_os_str(), &spec)
         };
         assert_eq!(refusal("rw", "randrw"), None);
         assert_eq!(

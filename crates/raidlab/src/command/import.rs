@@ -40,10 +40,10 @@ fn next_to_a_run(arguments: &ImportArguments, run: i64) -> String {
         (Some(_), Some(_)) => "",
         _ => ", if `--stack` and `--workload` name what they are of in that run",
     };
-    match run - 1 {
-        ..1 => String::new(),
-        earlier => format!(
-            "; `raidlab show{} --run {earlier} --with {run}` shows them next to run {earlier}{names}",
+    match run {
+        ..2 => String::new(),
+        _ => format!(
+            "; `raidlab show{} --run RUN --with {run}` shows them next to another run{names}",
             store_option(&arguments.store)
         ),
     }

@@ -113,7 +113,7 @@ fn others(rows: &[ScoreRow], safe: &[usize], leaders: &[usize]) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scoreboard::sentences::{behind_in_short_tests, resync, unranked};
+    use crate::scoreboard::sentences::{behind_in_uncounted_tests, resync, unranked};
     use crate::scoreboard::{Score, Scoreboard};
     use crate::words::figure::RateUnit;
     use stats::{Basis, Interval};
@@ -230,7 +230,7 @@ mod tests {
                 advice: Advice::NothingToCompare,
             }
         };
-        let behind = |board: &Scoreboard| behind_in_short_tests(board, &board.rows[0], RateUnit::MiB);
+        let behind = |board: &Scoreboard| behind_in_uncounted_tests(board, &board.rows[0], RateUnit::MiB);
         let named = behind(&board(0.77)).expect("a loss");
         assert!(named.contains("wal") && named.contains("77.0 against 100"), "{named}");
         assert_eq!(behind(&board(0.95)), None);

@@ -98,19 +98,19 @@ pub(crate) fn facts_that_are_shared(board: &Scoreboard) -> String {
     }
 }
 
-/// The shortest and the longest rebuild of a stack over all workloads, by their medians; `14.7 to 30.0 h, longer under films`
-/// if the load of a workload ended before its rebuild.
+/// The shortest and the longest rebuild of a stack over all workloads, by their medians; `14.7 to 30.0 h; not done when films ended`
+/// if a workload ended before its rebuild, of which no time under that load is known.
 pub(super) fn rebuild(results: &Results, place: usize) -> String {
     let mut figures: Vec<(f64, &str)> = Vec::new();
-    let mut longer: Vec<&str> = Vec::new();
+    let mut unfinished: Vec<&str> = Vec::new();
     for workload in &results.workloads {
         let rebuilds = workload.tests.iter().map(TestResults::headline);
         for measure in rebuilds.filter(|measure| is_rebuild(measure.metric)) {
             let row = &measure.rows[place];
             match &row.summary {
                 Some(summary) => figures.push((summary.median, measure.metric.unit().name())),
-                None if row.excluded.iter().any(is_cut_short) && !longer.contains(&workload.name.as_str()) => {
-                    longer.push(&workload.name);
+                None if row.excluded.iter().any(is_cut_short) && !unfinished.contains(&workload.name.as_str()) => {
+                    unfinished.push(&workload.name);
                 }
                 None => {}
             }
@@ -122,8 +122,9 @@ pub(super) fn rebuild(results: &Results, place: usize) -> String {
         true => format!("{} {unit}", number_of(*shortest)),
         false => format!("{} to {} {unit}", number_of(*shortest), number_of(*longest)),
     });
-    let longer = (!longer.is_empty()).then(|| format!("longer under {}", listed(&longer, "and")));
-    range.into_iter().chain(longer).collect::<Vec<String>>().join(", ")
+    let unfinished =
+        (!unfinished.is_empty()).then(|| format!("not done when {} ended", listed(&unfinished, "and")));
+    range.into_iter().chain(unfinished).collect::<Vec<String>>().join("; ")
 }
 
 /// The load ended before the rebuild, which then went on without it.

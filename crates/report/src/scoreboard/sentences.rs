@@ -176,7 +176,7 @@ fn leads(board: &Scoreboard, row: &ScoreRow, rates: RateUnit) -> String {
         _ => "every test that counts",
     };
     if counted().all(|(_, score)| score.is_best || score.ratio == Some(1.0)) && ratio > 0.9 {
-        return match behind_in_short_tests(board, row, rates) {
+        return match behind_in_uncounted_tests(board, row, rates) {
             Some(test) => {
                 format!(
                     "leads in {tests}: no other stack is shown to be faster. Not so in a test that does not count: {test}."
@@ -199,7 +199,7 @@ fn leads(board: &Scoreboard, row: &ScoreRow, rates: RateUnit) -> String {
 }
 
 /// The largest loss of a stack in tests that do not count, if it is one: `pg wal, 29,000 against 37,900 op/s`.
-pub(super) fn behind_in_short_tests(board: &Scoreboard, row: &ScoreRow, rates: RateUnit) -> Option<String> {
+pub(super) fn behind_in_uncounted_tests(board: &Scoreboard, row: &ScoreRow, rates: RateUnit) -> Option<String> {
     let scores = row.scores.iter().enumerate();
     let short = scores.filter(|(column, score)| board.columns[*column].weight == 0 && !score.is_best);
     let ratio = |(_, score): &(usize, &Score)| score.ratio.unwrap_or(1.0);
