@@ -1,8 +1,9 @@
 //! Possibly unintended measurements of a study: memory instead of disks, caches of drives, a small part of the
-//! disks, one wide mirror instead of several, a queue depth that the disks do not have, syncs of a kernel with a defect. Reported before a run and
-//! in its report; no figure depends on it.
+//! disks, one wide mirror instead of several, a queue depth that the disks do not have, syncs of a kernel with a defect,
+//! writes that wait for the bitmap. Reported before a run and in its report; no figure depends on it.
 
 mod acts;
+mod bitmap;
 pub(crate) mod disks;
 mod known_defects;
 
@@ -16,8 +17,8 @@ use study::stack::{DATA, Level, Pool};
 use study::workload::{IoJob, IoSpec, SyncMode, Work};
 use study_file::describe_size;
 
-/// Random requests within less than this percentage of the disks hardly move the heads.
-const SPAN_PERCENT_MIN: u64 = 1;
+/// Random requests are in a corner of the disks if seek and rotation take this many times as long over all of them.
+const POSITIONING_RATIO_MIN: f64 = 1.5;
 /// Maximum percentage of a run during which the write caches may still fill.
 const CACHED_PERCENT_MAX: f64 = 5.0;
 /// A mirror of this many disks is probably meant to be several mirrors.
@@ -38,6 +39,7 @@ enum Kind {
     DepthWithoutEffect,
     InDriveCaches,
     InACorner,
+    BitmapFirst,
     TooShort,
     Acts,
 }
@@ -200,6 +202,10 @@ fn of_jobs(cell: &Cell, disks: Option<&Disks>) -> Vec<(Kind, String)> {
                 disks.and_then(|disks| on_stack.in_drive_caches(disks)),
             ),
             (Kind::InACorner, disks.and_then(|disks| on_stack.in_a_corner(disks))),
+            (
+                Kind::BitmapFirst,
+                disks.and_then(|disks| bitmap::of_job(&on_stack, disks)),
+            ),
             (Kind::TooShort, disks.and_then(|disks| on_stack.too_short(disks))),
         ];
         let sentences = sentences.into_iter();
@@ -323,34 +329,56 @@ impl OnStack<'_> {
 
     fn in_a_corner(&self, disks: &Disks) -> Option<String> {
         let io = self.io();
-        if !io.pattern.is_random() || !disks.has_heads() {
+        if !io.pattern.is_random() {
             return None;
         }
         let (span, working) = (self.whole_room_bytes?, self.working_bytes());
-        let least = (span / 100 * SPAN_PERCENT_MIN / self.sets_of_files()).next_power_of_two();
-        let size = study_file::format_size(least);
-        let larger = match self.job.grows_by {
-            "files" | "records" => format!("use more `{}`", self.job.grows_by),
-            key => format!("write {} or more", self.setting(key, &size)),
+        let slower = disks.whole_to_part(working as f64 / span as f64)?;
+        if slower < POSITIONING_RATIO_MIN {
+            return None;
+        }
+        Some(format!(
+            "seeks within {}, {} of the stack's {}: over the whole disks, seek and rotation take {slower:.1} times as long{}",
+            describe_size(working),
+            match working as f64 / span as f64 * 100.0 {
+                ..0.01 => "less than 0.01 %".to_owned(),
+                percent => format!("{percent:.2} %"),
+            },
+            describe_size(span),
+            self.wider(span, disks)
+                .map(|help| format!("; {help}"))
+                .unwrap_or_default()
+        ))
+    }
+
+    /// What seeks over enough of the disks; `None` if the stack has no room for more.
+    fn wider(&self, span: u64, disks: &Disks) -> Option<String> {
+        let sets = self.sets_of_files();
+        let is_wide = |size: &u64| {
+            let part = size.saturating_mul(sets) as f64 / span as f64;
+            part >= 1.0
+                || disks
+                    .whole_to_part(part)
+                    .is_none_or(|slower| slower < POSITIONING_RATIO_MIN)
         };
-        let larger = match self.has_room_beyond(least.saturating_mul(self.sets_of_files())) {
-            true => larger,
+        let mut sizes = std::iter::successors(Some(self.io().size_bytes.next_power_of_two()), |size| {
+            size.checked_mul(2)
+        });
+        let least = sizes.find(is_wide)?;
+        let larger = match self.job.grows_by {
+            "files" | "records" => format!("more `{}`", self.job.grows_by),
+            key => format!("{} or more", self.setting(key, &study_file::format_size(least))),
+        };
+        if self.has_room_beyond(least.saturating_mul(sets)) {
+            return Some(format!("less than {POSITIONING_RATIO_MIN} times with {larger}"));
+        }
+        self.cell.stack.array.member_size_bytes?;
+        Some(match self.cell.acts.is_empty() {
+            true => format!("less than {POSITIONING_RATIO_MIN} times with {larger} and without `size` of `array`"),
             // Rebuilds of whole disks are not what the study asks for.
-            false if !self.cell.acts.is_empty() => {
+            false => {
                 "`size` of `array` keeps the acts short; measure these requests in a study without it".to_owned()
             }
-            false => format!("leave `size` out of `array`, and {larger}"),
-        };
-        (working < span / 100 * SPAN_PERCENT_MIN).then(|| {
-            format!(
-                "seeks within {}, {} of the stack's {}: seeks are much shorter than on a disk in use; {larger}",
-                describe_size(working),
-                match working as f64 / span as f64 * 100.0 {
-                    ..0.01 => "less than 0.01 %".to_owned(),
-                    percent => format!("{percent:.2} %"),
-                },
-                describe_size(span),
-            )
         })
     }
 

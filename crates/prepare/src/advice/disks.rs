@@ -1,7 +1,8 @@
 //! The disks under test of a plan's cells, as warnings need them: each model is simulated once.
 
 use disksim::catalogue::Model;
-use disksim::description::Device;
+use disksim::description::{Device, Mechanical, SeekPoint};
+use disksim::geometry::Geometry;
 use disksim::request::SECTOR_BYTES;
 use lab::disks::Models;
 use std::cell::OnceCell;
@@ -90,5 +91,70 @@ impl Disks {
 
     pub(crate) fn has_heads(&self) -> bool {
         matches!(self.model.device, Device::Mechanical(_))
+    }
+
+    /// Mean time of seek and rotation of a random request over the whole disk, as a multiple of the same within the
+    /// first `part` (0 to 1) of its sectors; `None` without heads.
+    pub(crate) fn whole_to_part(&self, part: f64) -> Option<f64> {
+        let Device::Mechanical(disk) = &self.model.device else {
+            return None;
+        };
+        let last = self.model.sectors.saturating_sub(1);
+        let within = (last as f64 * part.clamp(0.0, 1.0)) as u64;
+        Some(positioning_ns(disk, last) / positioning_ns(disk, within))
+    }
+}
+
+/// Mean time of seek and rotation between two random sectors up to this one.
+fn positioning_ns(disk: &Mechanical, sector: u64) -> f64 {
+    let geometry = Geometry::new(&disk.layout, disk.heads, disk.revolution_ns);
+    let cylinders = geometry.locate(sector).place.cylinder;
+    mean_seek_ns(disk, f64::from(cylinders)) + disk.revolution_ns as f64 / 2.0
+}
+
+/// Mean seek time between two random places within this number of cylinders: distances have the density 2 (1 - u), u being
+/// the share of the largest one.
+fn mean_seek_ns(disk: &Mechanical, cylinders: f64) -> f64 {
+    const STEPS: u32 = 256;
+    let of_step = |step: u32| {
+        let u = (f64::from(step) + 0.5) / f64::from(STEPS);
+        2.0 * (1.0 - u) * seek_ns(&disk.seek, u * cylinders)
+    };
+    (0..STEPS).map(of_step).sum::<f64>() / f64::from(STEPS)
+}
+
+/// Linear between the points of the curve, as long as the last beyond it; less than a cylinder is no seek.
+fn seek_ns(curve: &[SeekPoint], cylinders: f64) -> f64 {
+    let after = curve.partition_point(|point| f64::from(point.cylinders) <= cylinders);
+    match (curve[..after].last(), curve.get(after)) {
+        (None, _) => 0.0,
+        (Some(below), None) => below.seek_ns as f64,
+        (Some(below), Some(above)) => {
+            let width = f64::from(above.cylinders - below.cylinders);
+            let share = (cylinders - f64::from(below.cylinders)) / width;
+            below.seek_ns as f64 + share * (above.seek_ns as f64 - below.seek_ns as f64)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The formula against the simulated disk, whose requests also have overheads and transfers.
+    #[test]
+    fn positioning_is_that_of_the_simulated_disk() {
+        for name in ["wd-500gb-2007", "seagate-ironwolf-12tb", "wd-wd30efrx"] {
+            let model = disksim::catalogue::find(name).expect("in the catalogue");
+            let simulated_ms = disksim::show::show(&model).expect("a sound model").random_reads[0].latency_ms;
+            let Device::Mechanical(disk) = &model.device else {
+                panic!("{name} has heads");
+            };
+            let ratio = simulated_ms / (positioning_ns(disk, model.sectors - 1) / 1e6);
+            assert!(
+                (0.95..1.15).contains(&ratio),
+                "{name}: {simulated_ms} ms, ratio {ratio}"
+            );
+        }
     }
 }

@@ -182,7 +182,7 @@ fn machines(text: &mut String, plan: &Plan) {
             distinct(machines().filter_map(of_name)).join(", ")
         );
     }
-    let ram = distinct(machines().map(|machine| format!("{} MiB", machine.ram_bytes >> 20)));
+    let ram = distinct(machines().map(|machine| study_file::describe_size(machine.ram_bytes)));
     let kernels = distinct(machines().map(|machine| machine.kernel.clone()));
     if !kernels.is_empty() {
         let _ = writeln!(text, "RAM: {}; kernel {}", ram.join(", "), kernels.join(", "));
