@@ -109,6 +109,7 @@ mod tests {
                 end_fsync: false,
                 shared: Vec::new(),
                 file_bytes: None,
+                directions: None,
             };
             let spec = FioFileSpec {
                 path: "x.fio".to_owned(),

@@ -24,7 +24,7 @@ pub use server::{ServerSpec, ServerTest};
 pub use tree::{NamedCollection, SizeSpec, TreeSpec, TreeTest};
 
 use crate::event::Guard;
-use crate::test_id::TestId;
+use crate::test_id::{TestId, is_direction};
 use serde::{Deserialize, Serialize};
 
 /// A named workload of a study.
@@ -87,7 +87,7 @@ pub trait WorkSpec {
 pub enum GuardReach {
     /// All of the trial: its tests are parts of one measurement.
     Trial,
-    /// Those of the test and of its jobs.
+    /// Those of the test, of its jobs and of its directions.
     Test,
 }
 
@@ -96,16 +96,17 @@ impl GuardReach {
     pub fn covers(self, guard: &Guard, of: &TestId) -> bool {
         guard.test.as_ref().is_none_or(|guarded| {
             let is_of_whole_trial = self == Self::Trial && guard.name != Guard::ACT;
-            is_of_whole_trial || guarded.name() == of.name()
+            is_of_whole_trial || guarded.name() == of.name() || is_direction(of, guarded.name())
         })
     }
 }
 
 impl Work {
     /// An io job is measured once: its directions, its jobs and the phases of the array are parts of that.
-    pub const fn guard_reach(&self) -> GuardReach {
+    pub fn guard_reach(&self) -> GuardReach {
         match self {
             Self::Io(_) => GuardReach::Trial,
+            Self::FioFile(spec) if spec.sections.len() == 1 => GuardReach::Trial,
             Self::Tree(_)
             | Self::FioFile(_)
             | Self::Bonnie(_)

@@ -57,8 +57,9 @@ Values consist of letters, digits and `. , : / % _ + - =`.
 
 ## fio job files
 
-`fio_file` names a job file with several sections; each section is a test with the section's name. Jobs run in parallel unless
-`stonewall` separates them. The file is read as fio reads it: `;` and `#` end a line, also after a value, `[global]` may come
+`fio_file` names a job file with several sections; each section is a test with the section's name. The reads and the writes of
+a section that does both are tests as well: `mix read` and `mix write` of `[mix]`, `read` and `write` if the file has no other
+section. Jobs run in parallel unless `stonewall` separates them. The file is read as fio reads it: `;` and `#` end a line, also after a value, `[global]` may come
 several times, and `include FILE` adds the options of a file in the same folder.
 
 - Raidlab creates the files on the stack before the measurement starts: one for each job, or one for all jobs and sections with

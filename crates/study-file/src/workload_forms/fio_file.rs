@@ -8,7 +8,7 @@ use crate::axes::{Axis, Point, axes_of, axis_of_variable, points, size};
 use crate::parse::entry::Entry;
 use crate::syntax::diagnostic::{Found, Span};
 use std::collections::HashMap;
-use study::workload::{FioFileSpec, Work};
+use study::workload::{FioFileSpec, Work, WorkSpec};
 
 /// The file is read once for each combination of these.
 const COMBINATIONS_MAX: usize = 4096;
@@ -76,7 +76,7 @@ pub(super) fn read(entry: &Entry, known: &Known, found: &mut Found) -> Option<Bo
         }
     }
     let first: &FioFileSpec = specs.values().next()?;
-    let tests = first.sections.iter().map(|section| section.name.clone()).collect();
+    let tests = first.tests().into_iter().map(str::to_owned).collect();
     is_sound.then(|| -> Box<dyn Form> { Box::new(FioFile { file, specs, tests }) })
 }
 

@@ -150,11 +150,13 @@ pub(crate) fn parse(file: &JobFile, given: Given<'_>) -> Result<FioFileSpec, Vec
             .iter()
             .map(|(reason, names)| ignored_words(names, reason)),
     );
-    Ok(FioFileSpec {
+    let mut spec = FioFileSpec {
         path: file.path.clone(),
         sections,
         notes: notes.into_iter().map(|note| format!("{}: {note}", file.path)).collect(),
-    })
+    };
+    spec.name_directions();
+    Ok(spec)
 }
 
 fn ignored_words(names: &BTreeSet<String>, reason: &str) -> String {

@@ -51,6 +51,9 @@ pub struct FioSection {
     /// Total size of its files, or of those of each job, if that is not `size_bytes`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file_bytes: Option<u64>,
+    /// If it reads and writes: the tests of its reads and of its writes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub directions: Option<[String; 2]>,
 }
 
 /// A file that several jobs use.
@@ -63,6 +66,20 @@ pub struct SharedFile {
 }
 
 impl FioFileSpec {
+    /// Names the tests of the directions of each mixed section, as for an imported report: `read` and `write` of the
+    /// only section, `mix read` and `mix write` of one of several, none if another section has that name.
+    pub fn name_directions(&mut self) {
+        let names: Vec<String> = self.sections.iter().map(|section| section.name.clone()).collect();
+        for section in &mut self.sections {
+            let tests = ["read", "write"].map(|direction| match names.len() {
+                1 => direction.to_owned(),
+                _ => format!("{} {direction}", section.name),
+            });
+            let is_mix = section.pattern.is_mixed() && !section.is_of_whole_files();
+            section.directions = (is_mix && tests.iter().all(|test| !names.contains(test))).then_some(tests);
+        }
+    }
+
     /// The files of `filename`, by number: as large as the section that needs most of it.
     pub fn shared_files(&self) -> BTreeMap<u32, SharedFile> {
         let mut files: BTreeMap<u32, SharedFile> = BTreeMap::new();
@@ -113,6 +130,12 @@ impl FioSection {
     /// Whether its operations are on whole files, not on their contents.
     pub fn is_of_whole_files(&self) -> bool {
         self.engine().is_some_and(|engine| FILE_ENGINES.contains(&engine))
+    }
+
+    /// Its own, and those of its directions.
+    pub fn tests(&self) -> impl Iterator<Item = &str> {
+        let directions = self.directions.iter().flatten();
+        std::iter::once(&self.name).chain(directions).map(String::as_str)
     }
 
     /// fio's engine, if the file names one.
@@ -211,7 +234,8 @@ fn read_percent(reads: Option<u32>, writes: Option<u32>) -> u8 {
 
 impl WorkSpec for FioFileSpec {
     fn tests(&self) -> Vec<&str> {
-        self.sections.iter().map(|section| section.name.as_str()).collect()
+        let own = self.sections.iter().flat_map(FioSection::tests);
+        own.collect()
     }
 
     fn jobs(&self) -> Vec<IoJob<'_>> {

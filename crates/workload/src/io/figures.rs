@@ -60,14 +60,7 @@ pub(super) fn report(spec: &IoSpec, outcome: &Outcome, written: WrittenOut, host
     };
     reporter.throughput_over_time(throughput, duration);
     if pattern.is_mixed() {
-        // Each direction separately.
-        let (reads, writes) = (reads(&outcome.tally), writes(&outcome.tally));
-        let no_writes = WrittenOut {
-            is_buffered: false,
-            ..written
-        };
-        report_test("read", IoPattern::Read, &reads, duration, no_writes, host);
-        report_test("write", IoPattern::Write, &writes, duration, written, host);
+        report_directions(["read", "write"], &outcome.tally, duration, written, host);
     }
     for of_phase in &outcome.phases {
         report_phase(of_phase, written.is_buffered, host);
@@ -78,6 +71,22 @@ pub(super) fn report(spec: &IoSpec, outcome: &Outcome, written: WrittenOut, host
             report_test(&test, pattern, tally, *duration, written, host);
         }
     }
+}
+
+/// Reports the reads and the writes of a mixed test as tests with these names.
+pub(super) fn report_directions(
+    [of_reads, of_writes]: [&str; 2],
+    tally: &Tally,
+    duration: Duration,
+    written: WrittenOut,
+    host: &mut dyn Host,
+) {
+    let no_writes = WrittenOut {
+        is_buffered: false,
+        ..written
+    };
+    report_test(of_reads, IoPattern::Read, &reads(tally), duration, no_writes, host);
+    report_test(of_writes, IoPattern::Write, &writes(tally), duration, written, host);
 }
 
 /// Reports the requests that ended in a phase of the array as a test with the phase's name, unless the phase was

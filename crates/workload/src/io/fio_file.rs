@@ -229,6 +229,9 @@ fn report_section(
         reporter.sample(Metric::FilesPerSecond, files as f64 / duration.as_secs_f64());
     } else {
         figures::report_test(test, section.pattern, &tally, duration, written, host);
+        if let Some([reads, writes]) = &section.directions {
+            figures::report_directions([reads, writes], &tally, duration, written, host);
+        }
         Reporter { host, test }.throughput_over_time(&tally.throughput, duration);
     }
     let mut reporter = Reporter { host, test };

@@ -156,6 +156,7 @@ fn a_job_file_is_done_section_by_section() {
         end_fsync: false,
         shared: Vec::new(),
         file_bytes: None,
+        directions: None,
     };
     let fill = [
         ("rw", "write"),
@@ -211,6 +212,7 @@ fn sections_that_share_a_file_read_what_the_others_wrote() {
         end_fsync: false,
         shared: vec![0],
         file_bytes: Some(9 << 20),
+        directions: None,
     };
     let verify = [
         ("bs", "64k"),
@@ -261,6 +263,7 @@ fn engines_of_whole_files_report_files_per_second() {
         end_fsync: false,
         shared: Vec::new(),
         file_bytes: None,
+        directions: None,
     };
     let work = job_file(["filecreate", "filestat", "filedelete"].map(section).into());
     let folder = tempfile::tempdir().expect("a folder");
@@ -300,6 +303,7 @@ fn a_job_file_does_not_bypass_the_guards_of_its_job() {
         end_fsync: false,
         shared: Vec::new(),
         file_bytes: None,
+        directions: None,
     };
     let guards = |work: Work| {
         let folder = tempfile::tempdir().expect("a folder");
@@ -327,4 +331,72 @@ fn a_job_file_does_not_bypass_the_guards_of_its_job() {
     );
     let of_file = guards(job_file(vec![section]));
     assert_eq!(of_file, of_job);
+}
+
+/// Issue 39: a job file with a mix reported neither reads nor writes by themselves.
+#[test]
+fn issue_39_reads_and_writes_of_a_mixed_section_are_tests() {
+    let section = |name: &str, rw: &str, pattern| FioSection {
+        name: name.to_owned(),
+        options: [
+            ("rw", rw),
+            ("bs", "4k"),
+            ("size", "8m"),
+            ("rwmixread", "75"),
+            ("direct", "1"),
+        ]
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .into(),
+        pattern,
+        block_bytes: 4096,
+        size_bytes: 8 << 20,
+        jobs: 1,
+        files: 1,
+        runtime_ns: None,
+        direct: true,
+        end_fsync: false,
+        shared: Vec::new(),
+        file_bytes: None,
+        directions: None,
+    };
+    let work = |sections| {
+        let Work::FioFile(mut spec) = job_file(sections) else {
+            panic!("a job file");
+        };
+        spec.name_directions();
+        Work::FioFile(spec)
+    };
+    let mix = || section("mix", "randrw", IoPattern::RandRw);
+    let names = |work: &Work| work.tests().into_iter().map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(names(&work(vec![mix()])), ["mix", "read", "write"]);
+    let confusing = work(vec![mix(), section("mix read", "read", IoPattern::Read)]);
+    assert_eq!(names(&confusing), ["mix", "mix read"]);
+
+    let two = work(vec![mix(), section("log", "write", IoPattern::Write)]);
+    assert_eq!(names(&two), ["mix", "mix read", "mix write", "log"]);
+    assert_eq!(two.job("mix write").expect("a job").test, "mix");
+    let covers = |guard: &str, test: &str| {
+        let guard = study::event::Guard {
+            name: "steady".to_owned(),
+            test: Some(guard.into()),
+            passed: false,
+            detail: String::new(),
+        };
+        two.guard_reach().covers(&guard, &test.into())
+    };
+    assert!(covers("mix", "mix read") && covers("mix", "mix write") && !covers("mix", "log"));
+
+    let folder = tempfile::tempdir().expect("a folder");
+    let host = run_file(two, folder.path());
+    let iops = |test: &str| {
+        let mut samples = host.samples();
+        let sample = samples.find(|sample| sample.metric == study::metric::Metric::Iops && sample.test == test);
+        sample.expect("a sample").value
+    };
+    let (whole, reads, writes) = (iops("mix"), iops("mix read"), iops("mix write"));
+    assert!(
+        (reads + writes - whole).abs() < whole / 1e6,
+        "{reads} + {writes} = {whole}"
+    );
+    assert!((0.7..0.8).contains(&(reads / whole)), "{reads} of {whole}");
 }

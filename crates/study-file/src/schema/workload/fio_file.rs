@@ -16,7 +16,7 @@ pub(super) static FIO_FILE: WorkloadKind = WorkloadKind {
         "a fio job file with one or several sections, in the study's folder; see below",
     ),
     keys: &[KEYS],
-    tests: "names of the sections",
+    tests: "names of the sections; of one that reads and writes also `NAME read` and `NAME write`, or `read` and `write` if it is the only one",
     metrics: "`throughput`, `iops`; of engines such as `filecreate`: `files_per_second`",
 };
 

@@ -37,6 +37,7 @@ pub(super) fn section(raw: &Raw<'_>, files: &SectionFiles, path: &str) -> Result
         end_fsync: flag("end_fsync"),
         shared: files.shared.clone(),
         file_bytes: (files.file_bytes != files.size_bytes).then_some(files.file_bytes),
+        directions: None,
     })
 }
 
