@@ -34,4 +34,4 @@ pub use safety::obstacle::Obstacle;
 pub use safety::refusal::JUDGING;
 pub use safety::select::{Chosen, Refused, WantedDisks, choose};
 pub use safety::usage::in_use;
-pub use safety::write_check::TrialCheck;
+pub use safety::write_checks::TrialCheck;

@@ -8,4 +8,4 @@ pub(crate) mod refusal;
 pub(crate) mod select;
 pub(crate) mod signature;
 pub(crate) mod usage;
-pub(crate) mod write_check;
+pub(crate) mod write_checks;

@@ -80,7 +80,7 @@ impl Kernel {
     /// # Errors
     /// If the cache cannot be read.
     pub fn carried(&self) -> Result<Vec<crate::protocol::carried::CarriedFile>, KernelError> {
-        let folder = self.path.with_file_name(cached_kernels::CARRIED);
+        let folder = self.path.with_file_name(cached_kernels::CARRIED_FOLDER);
         crate::protocol::carried::read(&folder).map_err(io_error("cannot read", &folder))
     }
 

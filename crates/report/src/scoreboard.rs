@@ -2,8 +2,8 @@
 //! from. Computed once; the page, the terminal and the exported figures show the same.
 
 mod choice;
-pub(crate) mod layout_facts;
 pub(crate) mod sentences;
+pub(crate) mod stack_facts;
 pub(crate) mod verdict;
 
 pub use choice::{Advice, Choice};
@@ -174,7 +174,7 @@ impl Scoreboard {
         let row = |(place, stack): (usize, &str)| {
             let scores = groups.iter().map(|(_, group)| smallest(input, group, place));
             let mut row = row(input, &cuts, stack, &columns, scores.collect());
-            row.rebuild = layout_facts::rebuild(results, place);
+            row.rebuild = stack_facts::rebuild(results, place);
             row
         };
         let as_in_study: Vec<ScoreRow> = labels.filter(|(place, _)| is_measured(*place)).map(row).collect();

@@ -9,7 +9,7 @@ mod scoreboard;
 pub use comparison::comparison;
 
 use crate::input::{Input, TrialState};
-use crate::scoreboard::{layout_facts, sentences, verdict};
+use crate::scoreboard::{sentences, stack_facts, verdict};
 use crate::words;
 use crate::words::figure::{RateUnit, SAME, bytes, count, decimals, number, uncertainty};
 use comfy_table::{Attribute, Cell, CellAlignment, Color, ContentLineStyle, LineStyle, Table, TableStyle};
@@ -74,7 +74,7 @@ pub fn table(input: &Input, options: TableOptions) -> String {
     add(scoreboard::text(&board, words::mark(input.run.machine), options));
     let choices = sentences::choices(&board, options.rates);
     add(choices.iter().map(|line| fill(line)).collect::<Vec<_>>().join("\n"));
-    add(fill(&layout_facts::facts_that_are_shared(&board)));
+    add(fill(&stack_facts::facts_that_are_shared(&board)));
     add(advice(input)
         .iter()
         .map(|line| fill(line))

@@ -10,8 +10,8 @@ mod export;
 mod exported_run;
 mod figures;
 mod import;
+mod list_of_runs;
 mod open_store;
-mod runs;
 
 pub use comparison::{ComparedRun, comparison_json};
 pub use difference::{Difference, difference};
@@ -20,5 +20,5 @@ pub use export::{ExportFormat, export};
 pub use exported_run::ExportedRun;
 pub use figures::as_json;
 pub use import::{ImportOptions, Imported, import};
+pub use list_of_runs::{runs_json, runs_text};
 pub use open_store::{input, open, shown};
-pub use runs::{runs_json, runs_text};

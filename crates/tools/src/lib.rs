@@ -14,7 +14,7 @@
 mod capture;
 mod catalog;
 mod error;
-mod find;
+mod found_tools;
 mod host_program;
 mod invocation;
 mod run;
@@ -23,7 +23,7 @@ mod version;
 
 pub use catalog::Tool;
 pub use error::{MissingTool, MissingTools, ToolError};
-pub use find::{CARRIED, CARRIED_MOUNT, SEARCH_PATH, Tools};
+pub use found_tools::{CARRIED, CARRIED_MOUNT, SEARCH_PATH, Tools};
 pub use host_program::{has_host_program, host_program, search_path};
 pub use invocation::{Invocation, shell_word};
 pub use run::GUEST_ENVIRONMENT;

@@ -2,7 +2,7 @@
 
 use crate::capture::Capture;
 use crate::error::{MissingTool, MissingTools, ToolError};
-use crate::find::{CARRIED, SEARCH_PATH};
+use crate::found_tools::{CARRIED, SEARCH_PATH};
 use crate::supervise::{self, Ended, Limits};
 use crate::{Invocation, Recorder, Tool, Tools, Version};
 use std::io::{Seek, Write};

@@ -14,7 +14,7 @@ use crate::process::cgroup;
 use crate::process::loop_devices;
 use crate::process::trial_ledger::carrier;
 use crate::safety::signature;
-use crate::safety::write_check::UndoCheck;
+use crate::safety::write_checks::UndoCheck;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};

@@ -11,7 +11,7 @@ use crate::safety::claim::{self, HeldDisk};
 use crate::safety::refusal::JUDGING;
 use crate::safety::select::Chosen;
 use crate::safety::usage::is_held;
-use crate::safety::write_check::{TrialCheck, locked};
+use crate::safety::write_checks::{TrialCheck, locked};
 use rustix::fs::FlockOperation;
 use std::fs::{self, File};
 use std::io;

@@ -6,7 +6,7 @@ mod memory;
 
 use super::cpu_time::{Account, Watch};
 use super::raidlab_device::Channel;
-use super::{bench, shell};
+use super::{shell, stack_bench};
 use crate::processor::Cost;
 use crate::processor::measure::OperationBlocks;
 use crate::processor::operation::{KernelOperation, OperationFiles};
@@ -87,7 +87,7 @@ fn work(channel: &mut Channel) -> io::Result<()> {
         GuestJob::Shell(shell) => shell::run(channel, &shell),
         GuestJob::Program(program) => run_program(channel, &program),
         GuestJob::Operations => count_operations(channel),
-        GuestJob::Bench(bench) => bench::run(channel, &bench),
+        GuestJob::Bench(bench) => stack_bench::run(channel, &bench),
     }
 }
 

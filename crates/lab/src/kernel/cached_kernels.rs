@@ -22,7 +22,7 @@ use std::time::SystemTime;
 const IMAGE: &str = "linux";
 
 /// In the same folder: programs for its guests.
-pub const CARRIED: &str = "carried";
+pub const CARRIED_FOLDER: &str = "carried";
 
 /// The kernel's metadata; written last, removed first.
 const RECORD: &str = "kernel.json";
@@ -114,7 +114,7 @@ pub fn is_damaged(folder: &Path) -> bool {
 
 /// Whether the kernel's files have the SHA-256 of its record.
 pub fn is_as_built(kernel: &Kernel) -> bool {
-    let carried = || sha256_of_carried(&kernel.path.with_file_name(CARRIED)).ok();
+    let carried = || sha256_of_carried(&kernel.path.with_file_name(CARRIED_FOLDER)).ok();
     sha256(&kernel.path).is_ok_and(|sha256| sha256 == kernel.sha256)
         && carried().is_some_and(|sha256| sha256 == kernel.carried_sha256)
 }
@@ -156,20 +156,20 @@ pub fn write(
     // Until the new record is complete, an incomplete kernel is none.
     remove(&record_path)?;
     // What others put there is not carried.
-    match fs::remove_dir_all(folder.join(CARRIED)) {
+    match fs::remove_dir_all(folder.join(CARRIED_FOLDER)) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            return Err(super::io_error("cannot replace", &folder.join(CARRIED))(error));
+            return Err(super::io_error("cannot replace", &folder.join(CARRIED_FOLDER))(error));
         }
         _ => {}
     }
     for (name, file) in carried {
-        let kept = folder.join(CARRIED).join(name);
+        let kept = folder.join(CARRIED_FOLDER).join(name);
         super::create_dir(kept.parent().unwrap_or(folder))?;
         put(&kept, file)?;
     }
     kernel.path = folder.join(IMAGE);
     put(&kernel.path, image)?;
-    let carried_folder = folder.join(CARRIED);
+    let carried_folder = folder.join(CARRIED_FOLDER);
     kernel.sha256 = sha256(image).map_err(super::io_error("cannot read", image))?;
     kernel.carried_sha256 =
         sha256_of_carried(&carried_folder).map_err(super::io_error("cannot read", &carried_folder))?;
@@ -402,7 +402,7 @@ mod tests {
     fn a_program_that_guests_get_with_their_kernel_cannot_be_swapped() {
         let folder = tempfile::tempdir().expect("a folder");
         let cached = kernel(folder.path(), "6.12", 0);
-        let zpool = cached.join(CARRIED).join("sbin/zpool");
+        let zpool = cached.join(CARRIED_FOLDER).join("sbin/zpool");
         fs::create_dir_all(zpool.parent().expect("a folder")).expect("a folder");
         fs::write(&zpool, "another").expect("written");
         assert!(verified(&cached).is_none());
@@ -423,7 +423,7 @@ mod tests {
         std::os::unix::fs::symlink("/dev/zero", cached.join(RECORD)).expect("a link");
         assert!(verified(&cached).is_none() && is_damaged(&cached));
         let cached = kernel(folder.path(), "6.12", 3);
-        let sbin = cached.join(CARRIED).join("sbin");
+        let sbin = cached.join(CARRIED_FOLDER).join("sbin");
         fs::create_dir_all(&sbin).expect("a folder");
         std::os::unix::fs::symlink("/dev/zero", sbin.join("zpool")).expect("a link");
         assert!(verified(&cached).is_none() && is_damaged(&cached));

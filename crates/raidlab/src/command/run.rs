@@ -105,7 +105,7 @@ pub fn run(arguments: &RunArguments) -> Result<ExitCode, ExpectedError> {
         signals.begin_session();
         run_trials(arguments, &plan, place, &mut store, &run, &signals)?
     };
-    conclude(arguments, &mut store, &run, outcome, began)
+    conclude(arguments, &part, &mut store, &run, outcome, began)
 }
 
 /// Runs the trials that are not in the store, and shows their progress.
@@ -240,6 +240,7 @@ fn conclude_empty(store: &mut Store, run: &OpenRun, shard: Shard) -> Result<Exit
 
 fn conclude(
     arguments: &RunArguments,
+    plan: &Plan,
     store: &mut Store,
     run: &OpenRun,
     outcome: RunOutcome,
@@ -267,6 +268,7 @@ fn conclude(
     };
     let digest = store.digest(run.summary.id).map_err(failed)?;
     let mut store_option = store_option(&arguments.store);
+    let compare = compare_kernels(plan, run.summary.id.0, &store_option);
     // A run that was continued may not be the last one.
     if store
         .latest_run()
@@ -285,13 +287,26 @@ fn conclude(
     show::print_table(store, &summary)?;
     note(&format!(
         "raidlab: `raidlab show{store_option}` shows this table again, \
-         `raidlab report{store_option} -o report.html` writes the report"
+         `raidlab report{store_option} -o report.html` writes the report{compare}"
     ));
     Ok(if outcome.failed > 0 {
         ExitCode::from(EXIT_TRIAL_FAILED)
     } else {
         ExitCode::SUCCESS
     })
+}
+
+/// A hint that follows the others, if the cells are on different kernels.
+fn compare_kernels(plan: &Plan, run: i64, store_option: &str) -> String {
+    let mut kernels: Vec<&str> = plan.cells.iter().map(|cell| cell.machine.kernel.as_str()).collect();
+    kernels.sort_unstable();
+    kernels.dedup();
+    match kernels[..] {
+        [first, second, ..] => format!(
+            ", `raidlab compare{store_option} {run}@kernel={first} {run}@kernel={second}` compares kernels seed by seed"
+        ),
+        _ => String::new(),
+    }
 }
 
 /// The command that continues this run here.

@@ -1,9 +1,9 @@
 //! The first screen: the scoreboard, and what there is to choose from.
 
-use crate::scoreboard::layout_facts::{facts_that_are_shared, facts_that_differ};
 use crate::scoreboard::sentences::{
     choices, figures, ratio, short_tests, test_name, weights, worst, worst_heading,
 };
+use crate::scoreboard::stack_facts::{facts_that_are_shared, facts_that_differ};
 use crate::scoreboard::{Column, Score, ScoreRow, Scoreboard};
 use crate::words::figure::RateUnit;
 use serde::Serialize;

@@ -1,6 +1,6 @@
 //! A scoreboard in words: one sentence to act on, and what else there is to choose from.
 
-use super::layout_facts::{facts_that_differ, is_layout_shared, layout};
+use super::stack_facts::{facts_that_differ, is_layout_shared, layout};
 use super::{Advice, Choice, SHORT_S, Score, ScoreRow, Scoreboard, ShortTest};
 use crate::input::{Input, TrialState};
 use crate::words::figure::{RateUnit, count, number, number_of};

@@ -3,7 +3,7 @@
 use super::{Scoreboard, sentences};
 use crate::input::Input;
 use crate::words::figure::RateUnit;
-use crate::words::imported;
+use crate::words::imported_against_own;
 use crate::words::power_cut::{self, CutRow, PowerCuts};
 use stats::Results;
 
@@ -23,7 +23,7 @@ pub(crate) fn verdict_sentences(
     if cuts.is_empty() || !board.rows.is_empty() {
         verdict.push(sentences::sentence(input, board, rates));
     }
-    verdict.extend(imported::against(input, results, rates));
+    verdict.extend(imported_against_own::sentences(input, results, rates));
     verdict
 }
 

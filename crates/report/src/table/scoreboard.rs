@@ -1,8 +1,8 @@
 //! The scoreboard for the terminal.
 
 use super::{BEST, BLANKS, TableOptions, plain_table, right};
-use crate::scoreboard::layout_facts::facts_that_differ;
 use crate::scoreboard::sentences::{self, ratio};
+use crate::scoreboard::stack_facts::facts_that_differ;
 use crate::scoreboard::{Column, ScoreRow, Scoreboard};
 use crate::words::figure::number;
 use comfy_table::{Attribute, Cell, Color};

@@ -346,3 +346,25 @@ fn issue_39_c15_each_claim_is_a_line() {
     let claims = claims.split("</ul>").next().expect("their end");
     assert_eq!(claims.matches("<details>").count(), input().plan.claims.len());
 }
+
+/// A rebuild that its workload did not outlast was missing from the first screen.
+#[test]
+fn issue_39_a4_a_rebuild_that_outlasts_its_workload_is_not_said_to_be_done() {
+    let of_rebuild = |guards: &[&str]| {
+        let mut input = made::sweep();
+        for trial in input.trials.clone() {
+            made::sample(&mut input, trial.key, "rebuild", Metric::TimeToRebuildDisk, 12.8);
+            let last = input.samples.last_mut().expect("the rebuild");
+            last.failed_guards = guards.iter().map(|guard| (*guard).to_owned()).collect();
+        }
+        html(&input)
+    };
+    assert!(of_rebuild(&[]).contains("12.8 h"), "a rebuild that ended");
+    let unfinished = of_rebuild(&[study::event::Guard::ACT]);
+    assert!(unfinished.contains("not done when small files ended"));
+    assert!(!unfinished.contains("12.8 h"), "no time under this load is known");
+    assert!(
+        !of_rebuild(&["slow-member"]).contains("not done when"),
+        "another reason"
+    );
+}

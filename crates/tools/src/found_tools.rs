@@ -1,4 +1,4 @@
-//! Finds the programs on a fixed path.
+//! The programs found on a fixed path, with their versions.
 
 use crate::error::{MissingTool, MissingTools};
 use crate::{Tool, Version};

@@ -11,7 +11,7 @@ const NAMED_MAX: usize = 4;
 
 /// Sentences of the head: each imported figure with that of the run's stack of the same name, or of its only stack. Empty
 /// if no imported results are shown with the run.
-pub(crate) fn against(input: &Input, results: &Results, rates: RateUnit) -> Vec<String> {
+pub(crate) fn sentences(input: &Input, results: &Results, rates: RateUnit) -> Vec<String> {
     let is_imported = |row: &Row| {
         let cell = row.cell.and_then(|id| input.plan.cell(id));
         cell.is_some_and(|cell| cell.is_imported())

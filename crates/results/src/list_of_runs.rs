@@ -1,4 +1,4 @@
-//! Contents of a store.
+//! The runs of a store as `raidlab runs` lists them, as text and as JSON.
 
 use serde_json::{Value, json};
 use store::RunSummary;

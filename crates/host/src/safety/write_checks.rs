@@ -1,4 +1,5 @@
-//! The check immediately before each act that writes, in the process that writes.
+//! Checks immediately before each act that writes, in the process that writes: a trial writes only to the disks of its run,
+//! an undo only to the devices that the run made.
 
 use crate::device::device_number::DeviceNumber;
 use crate::ledger::ledger_file::ClaimedDisk;

@@ -90,11 +90,19 @@ pub(super) fn is_layout_shared(board: &Scoreboard) -> bool {
 
 /// `all stacks: 1 of 2 disks usable, survives 1 failed disk`; empty if nothing is shared or known.
 pub(crate) fn facts_that_are_shared(board: &Scoreboard) -> String {
-    let is_shared = is_layout_shared(board);
-    let words = board.rows.first().filter(|_| is_shared).map(layout).unwrap_or_default();
-    match words.is_empty() {
-        true => String::new(),
-        false => format!("All stacks: {words}."),
+    let Some(first) = board.rows.first() else {
+        return String::new();
+    };
+    let of_layout = is_layout_shared(board).then(|| layout(first));
+    let is_rebuild_shared = board.rows.iter().all(|row| row.rebuild == first.rebuild);
+    let of_rebuild = (is_rebuild_shared && !first.rebuild.is_empty()).then(|| format!("rebuild {}", first.rebuild));
+    let parts = of_layout
+        .filter(|words| !words.is_empty())
+        .into_iter()
+        .chain(of_rebuild);
+    match parts.collect::<Vec<String>>().join("; ") {
+        words if words.is_empty() => words,
+        words => format!("All stacks: {words}."),
     }
 }
 
