@@ -444,11 +444,32 @@ pub(crate) fn tie(test: &TestResults) -> Option<String> {
 /// `59 %`.
 pub(crate) fn percent(share: f64) -> String {
     let percent = share * 100.0;
+    if percent > 0.0 && percent < 0.05 {
+        return "< 0.1 %".to_owned();
+    }
     let decimals = usize::from(percent < 10.0 && percent > 0.0);
     format!("{} %", number(percent, decimals))
 }
 
-/// `0.59`.
+/// `0.59`; what would be `0.000` is `< 0.001`.
 pub(crate) fn ratio(ratio: f64) -> String {
+    if ratio > 0.0 && ratio < 0.0005 {
+        return "< 0.001".to_owned();
+    }
     number(ratio, if ratio < 0.1 { 3 } else { 2 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// ReiserFS deleted large files at 0.02 % of the rate of XFS, and `0.0 %` stood there.
+    #[test]
+    fn issue_39_a_small_ratio_is_not_nothing() {
+        assert_eq!(
+            (percent(0.0002), ratio(0.0002)),
+            ("< 0.1 %".to_owned(), "< 0.001".to_owned())
+        );
+        assert_eq!((percent(0.0), ratio(0.002)), ("0 %".to_owned(), "0.002".to_owned()));
+    }
 }
