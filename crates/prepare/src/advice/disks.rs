@@ -5,7 +5,8 @@ use disksim::description::{Device, Mechanical, SeekPoint};
 use disksim::geometry::Geometry;
 use disksim::request::SECTOR_BYTES;
 use lab::disks::Models;
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
+use std::collections::HashMap;
 use study::plan::{Cell, Plan};
 use study::stack::{DATA, DiskGroup, MachineKind};
 
@@ -38,6 +39,7 @@ impl<'a> KnownDisks<'a> {
                 write_cache,
                 drain_ms: OnceCell::new(),
                 sustained_mb_s: OnceCell::new(),
+                positioning_ns: RefCell::default(),
             });
             self.of_groups.push((group, write_cache, disks));
             self.of_groups.len() - 1
@@ -53,6 +55,8 @@ pub(crate) struct Disks {
     write_cache: bool,
     drain_ms: OnceCell<Option<f64>>,
     sustained_mb_s: OnceCell<Option<f64>>,
+    /// [`positioning_ns`] by sector: a plan has many cells of few sizes.
+    positioning_ns: RefCell<HashMap<u64, f64>>,
 }
 
 impl Disks {
@@ -101,7 +105,9 @@ impl Disks {
         };
         let last = self.model.sectors.saturating_sub(1);
         let within = (last as f64 * part.clamp(0.0, 1.0)) as u64;
-        Some(positioning_ns(disk, last) / positioning_ns(disk, within))
+        let mut known = self.positioning_ns.borrow_mut();
+        let mut positioning = |sector| *known.entry(sector).or_insert_with(|| positioning_ns(disk, sector));
+        Some(positioning(last) / positioning(within))
     }
 }
 
