@@ -4,12 +4,14 @@
 mod choice;
 pub(crate) mod sentences;
 pub(crate) mod stack_facts;
+mod unranked;
 pub(crate) mod verdict;
 
 pub use choice::{Advice, Choice};
 pub use verdict::verdict;
 
 use crate::input::Input;
+use crate::words::named;
 use crate::words::power_cut::{self, PowerCuts};
 use crate::words::warnings::Warnings;
 use stats::{Interval, Measure, Results, TestResults, WorkloadResults};
@@ -71,7 +73,7 @@ impl Column {
     pub fn name(&self) -> String {
         match self.test.is_empty() {
             true => self.workload.clone(),
-            false => format!("{} {}", self.workload, self.test),
+            false => named(&self.workload, &self.test),
         }
     }
 }
@@ -249,7 +251,7 @@ fn leave_short_out(input: &Input, tests: &mut [Test<'_>], own: &[bool]) -> Vec<S
         };
         test.counts = false;
         short.push(ShortTest {
-            name: format!("{} {}", test.workload.name, test.name),
+            name: named(&test.workload.name, test.name),
             shortest_s,
             longest_s,
         });
@@ -294,6 +296,13 @@ fn tests<'a>(input: &'a Input, results: &'a Results, own: &[bool]) -> Vec<Test<'
 fn is_part(cell: &Cell, test: &str) -> bool {
     match &cell.workload.work {
         Work::Io(spec) => spec.pattern.is_mixed() && (test == "read" || test == "write"),
+        Work::FioFile(spec) => {
+            let mut directions = spec
+                .sections
+                .iter()
+                .flat_map(|section| section.directions.iter().flatten());
+            directions.any(|direction| direction == test)
+        }
         _ => false,
     }
 }
@@ -350,8 +359,9 @@ fn scores(test: &TestResults, is_timed: bool, own: &[bool]) -> Vec<Score> {
             Some(effect) if !is_likely(of_medians) => effect.ratio(),
             _ => of_medians,
         };
-        // Two trials in another order than their medians.
-        score.ratio = Some(ratio.min(1.0)).filter(|ratio| ratio.is_finite());
+        // Two trials in another order than their medians. What is not ranked may be ahead of the best that is.
+        let ratio = if score.is_ranked { ratio.min(1.0) } else { ratio };
+        score.ratio = Some(ratio).filter(|ratio| ratio.is_finite());
         score.overlap = effect.as_ref().map(|effect| effect.interval(ALPHA_OF_OVERLAP));
         score
     };

@@ -14,7 +14,6 @@ use crate::words;
 use crate::words::figure::{RateUnit, SAME, bytes, count, decimals, number, uncertainty};
 use comfy_table::{Attribute, Cell, CellAlignment, Color, ContentLineStyle, LineStyle, Table, TableStyle};
 use stats::{Basis, Measure, Summary, TestResults, WorkloadResults};
-use study::plan::Cell as PlanCell;
 use study::stack::{MachineKind, MachineSpec};
 
 /// Options for drawing it.
@@ -145,30 +144,34 @@ fn advice(input: &Input) -> Vec<String> {
     lines
 }
 
-/// Disks, kernel, memory and processor, if all cells have the same.
+/// What all cells have in common of disks, kernel, memory and processor.
 fn shared_machine(input: &Input) -> Option<String> {
     let own = || input.plan.cells.iter().filter(|cell| !cell.is_imported());
-    let first = own().next().filter(|cell| cell.machine.kind == MachineKind::Lab)?;
-    let is_same = |cell: &PlanCell| {
-        let (machine, own) = (&cell.machine, &first.machine);
-        let setting =
-            |machine: &MachineSpec| (machine.kernel.clone(), machine.ram_bytes, machine.processor.clone());
-        machine.disks == own.disks && setting(machine) == setting(own)
+    let machine = &own()
+        .next()
+        .filter(|cell| cell.machine.kind == MachineKind::Lab)?
+        .machine;
+    let shared = |is_same: &dyn Fn(&MachineSpec) -> bool, words: String| {
+        own().all(|cell| is_same(&cell.machine)).then_some(words)
     };
-    let words = || {
-        let machine = &first.machine;
-        format!(
-            "{}, kernel {}, {} of RAM, {}",
-            words::disks(machine),
-            machine.kernel,
-            bytes(machine.ram_bytes),
-            machine.processor.as_ref().map_or_else(
-                || "processor time not modelled".to_owned(),
-                |processor| format!("processor {}", processor.model)
-            )
-        )
-    };
-    own().all(is_same).then(words)
+    let processor = machine.processor.as_ref().map_or_else(
+        || "processor time not modelled".to_owned(),
+        |processor| format!("processor {}", processor.model),
+    );
+    let parts = [
+        shared(&|other| other.disks == machine.disks, words::disks(machine)),
+        shared(
+            &|other| other.kernel == machine.kernel,
+            format!("kernel {}", machine.kernel),
+        ),
+        shared(
+            &|other| other.ram_bytes == machine.ram_bytes,
+            format!("{} of RAM", bytes(machine.ram_bytes)),
+        ),
+        shared(&|other| other.processor == machine.processor, processor),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
 }
 
 /// As many tables, one below the other, as the width requires.

@@ -135,3 +135,15 @@ pub(crate) fn listed(names: &[&str], last_word: &str) -> String {
         [first @ .., last] => format!("{} {last_word} {last}", first.join(", ")),
     }
 }
+
+/// A test with its workload, `photos read`; the workload alone if it ends with the test's name, as `vm` of a job file with
+/// one section does.
+pub(crate) fn named(workload: &str, test: &str) -> String {
+    let is_named = workload
+        .strip_suffix(test)
+        .is_some_and(|before| before.is_empty() || before.ends_with(' '));
+    match is_named {
+        true => workload.to_owned(),
+        false => format!("{workload} {test}"),
+    }
+}

@@ -43,6 +43,28 @@ fn bytes_of_acts(cell: &Cell) -> u64 {
     member.saturating_mul(u64::from(group.count)).saturating_mul(times)
 }
 
+/// Operations and bytes of the jobs of `io` and of job files, with the files that are written before they are read.
+fn of_jobs(cell: &Cell, of_disks: impl Fn(&IoSpec) -> u64) -> (u64, u64) {
+    let work = &cell.workload.work;
+    let has_files = !cell.stack.filesystem.kind.is_raw();
+    let (mut operations, mut bytes, mut reads) = (0_u64, 0_u64, false);
+    for job in work.spec().jobs() {
+        let io = &job.io;
+        let block = io.block_bytes.max(1);
+        let mut blocks = (io.size_bytes / block).saturating_mul(u64::from(io.jobs));
+        if let Some(runtime_ns) = io.runtime_ns {
+            let milliseconds = runtime_ns.saturating_add(io.ramp_ns) / 1_000_000;
+            let within = milliseconds.saturating_mul(a_second(io, of_disks(io))) / 1000;
+            blocks = if io.time_based { within } else { blocks.min(within) };
+        }
+        operations = operations.saturating_add(blocks);
+        bytes = bytes.saturating_add(blocks.saturating_mul(block));
+        reads |= io.pattern.has_reads();
+    }
+    let written_before = if has_files && reads { work.spec().bytes(4096) } else { 0 };
+    (operations, bytes.saturating_add(written_before))
+}
+
 /// Expected wall time of one trial of a cell, whatever its disks are.
 pub fn expected_us(cell: &Cell) -> u64 {
     expected_us_on(cell, |_| OPERATIONS_PER_S)
@@ -51,19 +73,14 @@ pub fn expected_us(cell: &Cell) -> u64 {
 /// The same with the requests per second that its disks do in a test with a time limit.
 pub fn expected_us_on(cell: &Cell, of_disks: impl Fn(&IoSpec) -> u64) -> u64 {
     let work = &cell.workload.work;
-    let tests = (work.tests().len() as u64).max(1);
+    // The directions of a mix are tests as well, but no further work.
+    let tests = match work {
+        Work::Io(_) | Work::FioFile(_) => 1,
+        _ => (work.tests().len() as u64).max(1),
+    };
     let (operations, bytes) = match work {
         Work::Tree(tree) => (u64::from(tree.files).saturating_mul(tests), work.spec().bytes(1)),
-        Work::Io(io) => {
-            let block = io.block_bytes.max(1);
-            let mut blocks = (io.size_bytes / block).saturating_mul(u64::from(io.jobs));
-            if let Some(runtime_ns) = io.runtime_ns {
-                let milliseconds = runtime_ns.saturating_add(io.ramp_ns) / 1_000_000;
-                let within = milliseconds.saturating_mul(a_second(io, of_disks(io))) / 1000;
-                blocks = if io.time_based { within } else { blocks.min(within) };
-            }
-            (blocks, blocks.saturating_mul(block))
-        }
+        Work::Io(_) | Work::FioFile(_) => of_jobs(cell, of_disks),
         // Each character is a system call, once to write and once to read it.
         Work::Bonnie(bonnie) => {
             let characters = if bonnie.per_char { bonnie.char_bytes } else { 0 };

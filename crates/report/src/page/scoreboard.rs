@@ -104,7 +104,7 @@ fn cell(board: &Scoreboard, column: usize, score: &Score, has_title: bool) -> Ce
             false => String::new(),
             true => format!("{}: {}", test_name(board, column, score), figures(score, RateUnit::MiB)),
         },
-        heat: score.ratio.map_or(0, |ratio| (100.0 * ratio).round() as u32),
+        heat: score.ratio.map_or(0, |ratio| (100.0 * ratio.min(1.0)).round() as u32),
         is_best: score.is_best,
         is_doubtful: score.excluded > 0,
         is_missing,

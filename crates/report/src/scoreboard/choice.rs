@@ -39,7 +39,9 @@ impl Advice {
         if rows.len() < 2 {
             return Self::NothingToCompare;
         }
-        let whole = || (0..rows.len()).filter(|&row| rows[row].worst.is_some() && !rows[row].is_imported);
+        let is_of_imports = rows.iter().all(|row| row.is_imported);
+        let is_own = |row: &ScoreRow| is_of_imports || !row.is_imported;
+        let whole = || (0..rows.len()).filter(|&row| rows[row].worst.is_some() && is_own(&rows[row]));
         if whole().next().is_none() {
             return Self::Incomplete;
         }
@@ -113,7 +115,8 @@ fn others(rows: &[ScoreRow], safe: &[usize], leaders: &[usize]) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scoreboard::sentences::{behind_in_uncounted_tests, resync, unranked};
+    use crate::scoreboard::sentences::{behind_in_uncounted_tests, resync};
+    use crate::scoreboard::unranked::{ahead, unranked};
     use crate::scoreboard::{Score, Scoreboard};
     use crate::words::figure::RateUnit;
     use stats::{Basis, Interval};
@@ -280,6 +283,53 @@ mod tests {
         );
         rows[0].is_ranked = true;
         assert_eq!(unranked(&board(&rows)), "");
+    }
+
+    /// "The best in every test" stood next to a stack with three times the figure, two of whose trials a guard had excluded.
+    #[test]
+    fn issue_39_a2_a_stack_that_is_not_ranked_but_ahead_comes_first() {
+        let mut rows = [
+            row("RAID 6 no bitmap", 3.06, 0.0, RAID6),
+            row("RAID 6 bitmap", 1.0, 0.0, RAID6),
+            row("RAID 10 bitmap", 0.55, 0.0, RAID10),
+        ];
+        rows[0].is_ranked = false;
+        (rows[0].scores[0].figure, rows[0].scores[0].best) = (214.8, 70.1);
+        let column = |weight| Column {
+            workload: "random writes".to_owned(),
+            test: "randwrite".to_owned(),
+            is_doubtful: false,
+            weight,
+            is_short: false,
+        };
+        let board = |rows: &[ScoreRow], weight| Scoreboard {
+            columns: vec![column(weight)],
+            short: Vec::new(),
+            rows: rows.to_vec(),
+            advice: Advice::of(&[column(weight)], rows),
+        };
+        let words = |rows: &[ScoreRow], weight| ahead(&board(rows, weight), RateUnit::MiB);
+        let said = words(&rows, 1);
+        assert!(
+            said.starts_with(
+                "RAID 6 no bitmap may be the best: it has 3.1 times the figure of the best ranked stack"
+            ),
+            "{said}"
+        );
+        assert!(said.contains("random writes randwrite (215 against 70.1"), "{said}");
+        assert_eq!(words(&rows, 0), "", "a test that does not count");
+        rows[0].scores[0].ratio = Some(1.05);
+        assert_eq!(words(&rows, 1), "");
+    }
+
+    /// Two imported reports with figures of the same tests had "no figure in every test".
+    #[test]
+    fn issue_39_b_imports_alone_have_too_few_trials_not_too_few_figures() {
+        let mut rows = [row("server", 1.0, 0.0, RAID5), row("other", 0.5, 0.0, RAID5)];
+        for row in &mut rows {
+            (row.is_imported, row.is_ranked) = (true, false);
+        }
+        assert_eq!(advice(&rows), Advice::TooFewTrials);
     }
 
     #[test]

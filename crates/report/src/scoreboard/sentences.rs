@@ -1,6 +1,7 @@
 //! A scoreboard in words: one sentence to act on, and what else there is to choose from.
 
 use super::stack_facts::{facts_that_differ, is_layout_shared, layout};
+use super::unranked::{ahead, is_behind_unranked, unranked};
 use super::{Advice, Choice, SHORT_S, Score, ScoreRow, Scoreboard, ShortTest};
 use crate::input::{Input, TrialState};
 use crate::words::figure::{RateUnit, count, number, number_of};
@@ -68,35 +69,8 @@ pub(crate) fn sentence(input: &Input, board: &Scoreboard, rates: RateUnit) -> St
             )
         }
         Advice::AllUnsafe => "Every stack lost something in a power cut, so none is recommended.".to_owned(),
-        Advice::NoneGood(choice) => none_good(board, choice) + &unranked(board),
-        Advice::Build(choice) => build(board, choice, rates) + &unranked(board),
-    }
-}
-
-/// Stacks with a figure in every test that counts, but with too few trials that count in one: they may be better than the
-/// one that is named. With a space before it; empty if there are none.
-pub(super) fn unranked(board: &Scoreboard) -> String {
-    let rows = board
-        .rows
-        .iter()
-        .filter(|row| row.worst.is_some() && !row.is_ranked && !row.is_imported);
-    let names: Vec<&str> = rows.clone().map(|row| row.stack.as_str()).collect();
-    let excluded: usize = rows.flat_map(|row| &row.scores).map(|score| score.excluded).sum();
-    let shown: Vec<&str> = names.iter().take(NAMED_MAX).copied().collect();
-    let reason = match excluded {
-        0 => String::new(),
-        excluded => format!(" (guards excluded {})", count(excluded, "sample")),
-    };
-    match (names.as_slice(), names.len() - shown.len()) {
-        ([], _) => String::new(),
-        (_, 0) => format!(
-            " Not ranked, because too few trials count{reason}: {}.",
-            listed(&shown, "and")
-        ),
-        (_, more) => format!(
-            " Not ranked, because too few trials count{reason}: {} and {more} more.",
-            shown.join(", ")
-        ),
+        Advice::NoneGood(choice) => ahead(board, rates) + &none_good(board, choice) + &unranked(board),
+        Advice::Build(choice) => ahead(board, rates) + &build(board, choice, rates) + &unranked(board),
     }
 }
 
@@ -348,6 +322,9 @@ fn choice_words(board: &Scoreboard, row: &ScoreRow, rates: RateUnit) -> String {
         .worst
         .zip(row.worst_score())
         .map(|(column, score)| match score.ratio {
+            Some(0.995..) if is_behind_unranked(board) => {
+                "the best of those that are ranked in every test".to_owned()
+            }
             Some(0.995..) => "the best in every test, or within 1 % of it".to_owned(),
             ratio if board.columns[column].weight != 1 => format!(
                 "loses most by weight in {}: {} ({}), weight {}",
@@ -390,7 +367,12 @@ fn best_of_tests(board: &Scoreboard, rates: RateUnit) -> Vec<String> {
     let mut lines: Vec<(usize, Vec<String>)> = Vec::new();
     for (column, of) in board.columns.iter().enumerate() {
         // Sorted by the largest loss: among those that are not shown to be slower, the one that loses least elsewhere.
-        let is_best = |row: &ScoreRow| row.scores[column].is_best || row.scores[column].ratio == Some(1.0);
+        // By its interval alone it may be slower: then it is not named for the test.
+        let may_be_equal = |score: &Score| score.interval.as_ref().is_none_or(|interval| interval.high >= 1.0);
+        let is_best = |row: &ScoreRow| {
+            let score = &row.scores[column];
+            (score.is_best && may_be_equal(score)) || score.ratio == Some(1.0)
+        };
         let best = board
             .rows
             .iter()

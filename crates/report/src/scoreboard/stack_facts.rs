@@ -2,10 +2,13 @@
 
 use super::sentences::resync_time;
 use super::{ScoreRow, Scoreboard, is_rebuild};
+use crate::input::Input;
 use crate::words::figure::{count, number, number_of};
 use crate::words::listed;
 use stats::{Results, TestResults};
 use study::event::{Guard, Measurement};
+use study::metric::Metric;
+use study::wording::bytes;
 
 /// `3 of 4 disks usable, survives 1 failed disk`; empty if it is unknown.
 pub(super) fn layout(row: &ScoreRow) -> String {
@@ -40,7 +43,7 @@ fn facts(board: &Scoreboard) -> [Facts; 5] {
             each(|row| usable(row).unwrap_or_else(|| "–".to_owned())),
         ),
         (
-            "disks survived",
+            "failed disks survived",
             each(|row| {
                 row.layout
                     .survives
@@ -133,6 +136,46 @@ pub(super) fn rebuild(results: &Results, place: usize) -> String {
     let unfinished =
         (!unfinished.is_empty()).then(|| format!("not done when {} ended", listed(&unfinished, "and")));
     range.into_iter().chain(unfinished).collect::<Vec<String>>().join("; ")
+}
+
+/// What a study of one stack says about its rebuilds, as the first sentence: the figure under each workload. `None` if there
+/// is more than one stack, or no rebuild.
+pub(super) fn rebuilds_of_one_stack(input: &Input, results: &Results) -> Option<String> {
+    let [_] = input.plan.stack_labels()[..] else {
+        return None;
+    };
+    let mut figures = Vec::new();
+    for workload in &results.workloads {
+        let measures = workload.tests.iter().map(TestResults::headline);
+        for measure in measures.filter(|measure| is_rebuild(measure.metric)) {
+            let row = measure.rows.first()?;
+            let figure = match &row.summary {
+                Some(summary) => format!("{} {}", number_of(summary.median), measure.metric.unit().name()),
+                None if row.excluded.iter().any(is_cut_short) => "not done when it ended".to_owned(),
+                None => continue,
+            };
+            figures.push((measure.metric, format!("{figure} ({})", workload.name)));
+        }
+    }
+    let (metric, _) = figures.first()?;
+    let cell = input.plan.cells.first()?;
+    let subject = match (metric, cell.stack.array.member_size_bytes) {
+        (Metric::TimeToRebuildDisk, Some(size)) => {
+            format!(
+                "At the rate of members of {}, a rebuild of a whole disk takes",
+                bytes(size)
+            )
+        }
+        (Metric::TimeToRebuildDisk, None) => "A rebuild of a whole disk takes".to_owned(),
+        _ => "A rebuild takes".to_owned(),
+    };
+    let words: Vec<&str> = figures.iter().map(|(_, words)| words.as_str()).collect();
+    let layout = super::layout(input, cell);
+    let risk = match layout.survives {
+        Some(1) => " Another failed disk in that time loses the array.",
+        _ => "",
+    };
+    Some(format!("{subject} {}.{risk}", listed(&words, "and")))
 }
 
 /// The load ended before the rebuild, which then went on without it.

@@ -1,6 +1,6 @@
 //! The first lines of a report: what is missing, what was lost in power cuts, and which stack to build.
 
-use super::{Scoreboard, sentences};
+use super::{Scoreboard, sentences, stack_facts};
 use crate::input::Input;
 use crate::words::figure::RateUnit;
 use crate::words::imported_against_own;
@@ -20,9 +20,11 @@ pub(crate) fn verdict_sentences(
         let rows: Vec<&[CutRow]> = cuts.iter().map(|cuts: &PowerCuts| cuts.rows.as_slice()).collect();
         verdict.push(power_cut::summary(&rows));
     }
-    if cuts.is_empty() || !board.rows.is_empty() {
+    let rebuilds = stack_facts::rebuilds_of_one_stack(input, results);
+    if rebuilds.is_none() && (cuts.is_empty() || !board.rows.is_empty()) {
         verdict.push(sentences::sentence(input, board, rates));
     }
+    verdict.extend(rebuilds);
     verdict.extend(imported_against_own::sentences(input, results, rates));
     verdict
 }

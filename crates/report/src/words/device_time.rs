@@ -23,7 +23,7 @@ pub(crate) fn note(input: &Input) -> Option<String> {
     let fixed: f64 = cells.values().map(|(sum, count)| sum / count * FIXED_TRIALS).sum();
     (used > 0.0).then(|| {
         format!(
-            "{} of {}device time; {FIXED_TRIALS} trials of each cell would take {}{}",
+            "{} of {}device time; {FIXED_TRIALS} trials of each cell would take {} of it{}",
             nanoseconds(used as u64),
             if input.is_simulated() { "virtual " } else { "" },
             nanoseconds(fixed as u64),

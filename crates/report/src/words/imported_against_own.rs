@@ -1,7 +1,7 @@
 //! Imported results that are shown with a run, against its own figures.
 
 use super::figure::{RateUnit, number, number_of};
-use super::mark;
+use super::{mark, named};
 use crate::input::Input;
 use stats::{Results, Row};
 use study::metric::Better;
@@ -52,10 +52,9 @@ pub(crate) fn sentences(input: &Input, results: &Results, rates: RateUnit) -> Ve
                 false => format!("{label} against {}", partner.stack),
             };
             lines.push(format!(
-                "Imported against {}, {} {}: {} against {} {unit} ({stacks}), {} times, {better}.",
+                "Imported against {}, {}: {} against {} {unit} ({stacks}), {} times, {better}.",
                 mark(input.run.machine),
-                workload.name,
-                test.name,
+                named(&workload.name, &test.name),
                 number_of(figure.median * factor),
                 number_of(own_figure.median * factor),
                 number(ratio, 2),

@@ -368,3 +368,23 @@ fn issue_39_a4_a_rebuild_that_outlasts_its_workload_is_not_said_to_be_done() {
         "another reason"
     );
 }
+
+/// "There are no two stacks to compare in any test" stood above the answer to "how long is my array at risk?".
+#[test]
+fn issue_39_a4_a_study_of_one_stack_leads_with_its_rebuilds() {
+    let mut input = made::workload_sweep();
+    input.samples.clear();
+    for (place, trial) in input.trials.clone().iter().enumerate().take(2) {
+        let hours = [12.8, 229.0][place];
+        made::sample(&mut input, trial.key, "rebuild", Metric::TimeToRebuildDisk, hours);
+    }
+    let said = verdict(&input);
+    assert!(
+        said.contains(
+            "At the rate of members of 200 GiB, a rebuild of a whole disk takes 12.8 h (reads bs=4K iodepth=1) and 229 h (reads bs=4K iodepth=4). Another \
+             failed disk in that time loses the array."
+        ),
+        "{said}"
+    );
+    assert!(!said.contains("no two stacks"), "{said}");
+}
