@@ -132,7 +132,8 @@ pub struct Layout {
 /// A stack in a column.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Score {
-    /// To the best of the test, oriented so that larger is better: 0.8 is 20 % less throughput. `None` without a figure.
+    /// To the best ranked stack of the test, oriented so that larger is better: 0.8 is 20 % less throughput. Above 1 only for
+    /// stacks that are not ranked. `None` without a figure.
     pub ratio: Option<f64>,
     /// At 95 %; none of the best itself, and with too few trials.
     pub interval: Option<Interval>,
@@ -296,13 +297,7 @@ fn tests<'a>(input: &'a Input, results: &'a Results, own: &[bool]) -> Vec<Test<'
 fn is_part(cell: &Cell, test: &str) -> bool {
     match &cell.workload.work {
         Work::Io(spec) => spec.pattern.is_mixed() && (test == "read" || test == "write"),
-        Work::FioFile(spec) => {
-            let mut directions = spec
-                .sections
-                .iter()
-                .flat_map(|section| section.directions.iter().flatten());
-            directions.any(|direction| direction == test)
-        }
+        Work::FioFile(spec) => spec.section_of(test).is_some_and(|section| section.name != test),
         _ => false,
     }
 }
@@ -433,7 +428,7 @@ fn smallest(input: &Input, group: &[&Test<'_>], place: usize) -> Score {
         score.missing = input.without_figure(&test.measure.rows[place]);
     }
     if group.len() > 1 {
-        score.test = format!("{} {}", test.workload.name, test.name);
+        score.test = named(&test.workload.name, test.name);
     }
     score
 }

@@ -136,13 +136,9 @@ pub(crate) fn listed(names: &[&str], last_word: &str) -> String {
     }
 }
 
-/// A test with its workload, `photos read`; the workload alone if it ends with the test's name, as `vm` of a job file with
-/// one section does.
+/// A test with its workload, `photos read`; once if both have one name, as `vm` of a job file with one section does.
 pub(crate) fn named(workload: &str, test: &str) -> String {
-    let is_named = workload
-        .strip_suffix(test)
-        .is_some_and(|before| before.is_empty() || before.ends_with(' '));
-    match is_named {
+    match workload == test {
         true => workload.to_owned(),
         false => format!("{workload} {test}"),
     }

@@ -45,10 +45,9 @@ fn bytes_of_acts(cell: &Cell) -> u64 {
 
 /// Operations and bytes of the jobs of `io` and of job files, with the files that are written before they are read.
 fn of_jobs(cell: &Cell, of_disks: impl Fn(&IoSpec) -> u64) -> (u64, u64) {
-    let work = &cell.workload.work;
     let has_files = !cell.stack.filesystem.kind.is_raw();
-    let (mut operations, mut bytes, mut reads) = (0_u64, 0_u64, false);
-    for job in work.spec().jobs() {
+    let (mut operations, mut bytes) = (0_u64, 0_u64);
+    for job in cell.workload.work.spec().jobs() {
         let io = &job.io;
         let block = io.block_bytes.max(1);
         let mut blocks = (io.size_bytes / block).saturating_mul(u64::from(io.jobs));
@@ -59,10 +58,12 @@ fn of_jobs(cell: &Cell, of_disks: impl Fn(&IoSpec) -> u64) -> (u64, u64) {
         }
         operations = operations.saturating_add(blocks);
         bytes = bytes.saturating_add(blocks.saturating_mul(block));
-        reads |= io.pattern.has_reads();
+        if has_files && io.pattern.has_reads() {
+            let sets = if job.shares_files { 1 } else { u64::from(io.jobs) };
+            bytes = bytes.saturating_add(io.size_bytes.saturating_mul(sets));
+        }
     }
-    let written_before = if has_files && reads { work.spec().bytes(4096) } else { 0 };
-    (operations, bytes.saturating_add(written_before))
+    (operations, bytes)
 }
 
 /// Expected wall time of one trial of a cell, whatever its disks are.
@@ -73,7 +74,7 @@ pub fn expected_us(cell: &Cell) -> u64 {
 /// The same with the requests per second that its disks do in a test with a time limit.
 pub fn expected_us_on(cell: &Cell, of_disks: impl Fn(&IoSpec) -> u64) -> u64 {
     let work = &cell.workload.work;
-    // The directions of a mix are tests as well, but no further work.
+    // Their jobs are summed; the directions of a mix are tests, but no further work.
     let tests = match work {
         Work::Io(_) | Work::FioFile(_) => 1,
         _ => (work.tests().len() as u64).max(1),

@@ -261,7 +261,9 @@ impl Store {
         }
         let cells = self.cells(part.run)?;
         let measured = entries.into_iter().map(|(trial, entry)| {
-            let reach = cells.get(&trial.cell).map_or(GuardReach::Test, |cell| cell.guard_reach);
+            let reach = cells
+                .get(&trial.cell)
+                .map_or(&GuardReach::Test, |cell| &cell.guard_reach);
             let guards = failed.get(&trial).into_iter().flatten();
             let mut failed_guards: Vec<String> = guards
                 .filter(|guard| reach.covers(guard, test(&entry)))
@@ -335,7 +337,7 @@ impl Store {
 }
 
 /// What reading needs of a cell.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct CellOfPlan {
     /// Its index in the plan.
     place: usize,

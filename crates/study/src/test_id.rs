@@ -59,11 +59,6 @@ impl TestId {
     }
 }
 
-/// Whether a test is the reads or the writes of a mixed one: `mix read` of `mix`.
-pub(crate) fn is_direction(test: &str, whole: &str) -> bool {
-    matches!(test.strip_prefix(whole), Some(" read" | " write"))
-}
-
 /// As in stores and events, of all versions.
 impl From<String> for TestId {
     fn from(text: String) -> Self {

@@ -24,8 +24,9 @@ pub use server::{ServerSpec, ServerTest};
 pub use tree::{NamedCollection, SizeSpec, TreeSpec, TreeTest};
 
 use crate::event::Guard;
-use crate::test_id::{TestId, is_direction};
+use crate::test_id::TestId;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// A named workload of a study.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -83,32 +84,43 @@ pub trait WorkSpec {
 }
 
 /// Which figures a failed guard of a test excludes. A guard of acts excludes those of its own test alone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GuardReach {
     /// All of the trial: its tests are parts of one measurement.
     Trial,
-    /// Those of the test, of its jobs and of its directions.
+    /// Those of the test and of its jobs.
     Test,
+    /// Those of the section of a job file and of its directions: by the test of a direction its section.
+    Section(BTreeMap<String, String>),
 }
 
 impl GuardReach {
     /// Whether figures of `of` are derived from what a guard judges.
-    pub fn covers(self, guard: &Guard, of: &TestId) -> bool {
+    pub fn covers(&self, guard: &Guard, of: &TestId) -> bool {
         guard.test.as_ref().is_none_or(|guarded| {
-            let is_of_whole_trial = self == Self::Trial && guard.name != Guard::ACT;
-            is_of_whole_trial || guarded.name() == of.name() || is_direction(of, guarded.name())
+            let is_of_whole_trial = *self == Self::Trial && guard.name != Guard::ACT;
+            is_of_whole_trial || self.measured(guarded.name()) == self.measured(of.name())
         })
+    }
+
+    /// What was measured for a test.
+    fn measured<'a>(&'a self, test: &'a str) -> &'a str {
+        match self {
+            Self::Section(sections) => sections.get(test).map_or(test, String::as_str),
+            Self::Trial | Self::Test => test,
+        }
     }
 }
 
 impl Work {
-    /// An io job is measured once: its directions, its jobs and the phases of the array are parts of that.
+    /// An io job, or the only section of a job file, is measured once: its directions, its jobs and the phases of the array are
+    /// parts of that.
     pub fn guard_reach(&self) -> GuardReach {
         match self {
             Self::Io(_) => GuardReach::Trial,
             Self::FioFile(spec) if spec.sections.len() == 1 => GuardReach::Trial,
+            Self::FioFile(spec) => GuardReach::Section(spec.sections_of_directions()),
             Self::Tree(_)
-            | Self::FioFile(_)
             | Self::Bonnie(_)
             | Self::Iozone(_)
             | Self::Server(_)

@@ -151,8 +151,12 @@ enum Direction {
 fn direction(work: &Work, test: &TestId) -> Option<Direction> {
     let pattern = match work {
         Work::FioFile(file) => {
-            let section = file.sections.iter().find(|section| *test == *section.name)?;
-            section.pattern.name()
+            let section = file.section_of(test)?;
+            match &section.directions {
+                Some([reads, _]) if *test == **reads => "read",
+                Some([_, writes]) if *test == **writes => "write",
+                _ => section.pattern.name(),
+            }
         }
         _ => test.name(),
     };

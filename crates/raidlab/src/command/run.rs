@@ -298,12 +298,16 @@ fn conclude(
 
 /// A hint that follows the others, if the cells are on different kernels.
 fn compare_kernels(plan: &Plan, run: i64, store_option: &str) -> String {
-    let mut kernels: Vec<&str> = plan.cells.iter().map(|cell| cell.machine.kernel.as_str()).collect();
-    kernels.sort_unstable();
-    kernels.dedup();
+    let mut kernels: Vec<&str> = Vec::new();
+    for cell in &plan.cells {
+        if !kernels.contains(&cell.machine.kernel.as_str()) {
+            kernels.push(&cell.machine.kernel);
+        }
+    }
     match kernels[..] {
         [first, second, ..] => format!(
-            ", `raidlab compare{store_option} {run}@kernel={first} {run}@kernel={second}` compares kernels seed by seed"
+            ", `raidlab compare{store_option} {run}@kernel={first} {run}@kernel={second}` compares trials of the same seed on \
+             two kernels"
         ),
         _ => String::new(),
     }

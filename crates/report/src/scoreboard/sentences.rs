@@ -1,6 +1,6 @@
 //! A scoreboard in words: one sentence to act on, and what else there is to choose from.
 
-use super::stack_facts::{facts_that_differ, is_layout_shared, layout};
+use super::stack_facts::{facts_that_differ, is_layout_shared, is_rebuild_shared, layout};
 use super::unranked::{ahead, is_behind_unranked, unranked};
 use super::{Advice, Choice, SHORT_S, Score, ScoreRow, Scoreboard, ShortTest};
 use crate::input::{Input, TrialState};
@@ -63,6 +63,7 @@ pub(crate) fn sentence(input: &Input, board: &Scoreboard, rates: RateUnit) -> St
         Advice::NothingToCompare if input.samples.is_empty() => "Nothing has been measured yet.".to_owned(),
         Advice::NothingToCompare => "There are no two stacks to compare in any test.".to_owned(),
         Advice::Incomplete => "No stack has a figure in every test, so none is recommended.".to_owned(),
+        Advice::Imported => "Imported results are shown as they are: none is recommended.".to_owned(),
         Advice::TooFewTrials => {
             format!(
                 "Too few trials to recommend a stack: at least {TRIALS_MIN} of each are needed to show a difference."
@@ -323,7 +324,7 @@ fn choice_words(board: &Scoreboard, row: &ScoreRow, rates: RateUnit) -> String {
         .zip(row.worst_score())
         .map(|(column, score)| match score.ratio {
             Some(0.995..) if is_behind_unranked(board) => {
-                "the best of those that are ranked in every test".to_owned()
+                "among ranked stacks the best in every test, or within 1 % of it".to_owned()
             }
             Some(0.995..) => "the best in every test, or within 1 % of it".to_owned(),
             ratio if board.columns[column].weight != 1 => format!(
@@ -341,7 +342,7 @@ fn choice_words(board: &Scoreboard, row: &ScoreRow, rates: RateUnit) -> String {
             ),
         });
     let layout = Some(layout(row)).filter(|_| !is_layout_shared(board));
-    let rebuild = Some(&row.rebuild).filter(|rebuild| !rebuild.is_empty());
+    let rebuild = Some(&row.rebuild).filter(|rebuild| !rebuild.is_empty() && !is_rebuild_shared(board));
     let rebuild = rebuild.map(|rebuild| format!("rebuild {rebuild}"));
     let parts = [worst, layout, rebuild, Some(row.power_cut.clone())];
     let parts: Vec<String> = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();

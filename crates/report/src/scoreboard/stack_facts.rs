@@ -6,9 +6,15 @@ use crate::input::Input;
 use crate::words::figure::{count, number, number_of};
 use crate::words::listed;
 use stats::{Results, TestResults};
+use study::act::Act;
 use study::event::{Guard, Measurement};
 use study::metric::Metric;
+use study::plan::Cell;
+use study::stack::Level;
 use study::wording::bytes;
+
+/// Rebuilds that are listed; of more, the shortest and the longest are.
+const REBUILDS_MAX: usize = 4;
 
 /// `3 of 4 disks usable, survives 1 failed disk`; empty if it is unknown.
 pub(super) fn layout(row: &ScoreRow) -> String {
@@ -91,14 +97,18 @@ pub(super) fn is_layout_shared(board: &Scoreboard) -> bool {
     board.rows.iter().all(|row| layout(row) == layout(&board.rows[0]))
 }
 
-/// `all stacks: 1 of 2 disks usable, survives 1 failed disk`; empty if nothing is shared or known.
+pub(super) fn is_rebuild_shared(board: &Scoreboard) -> bool {
+    board.rows.iter().all(|row| row.rebuild == board.rows[0].rebuild)
+}
+
+/// `All stacks: 1 of 2 disks usable, survives 1 failed disk; rebuild 12.8 h.`; empty if nothing is shared or known.
 pub(crate) fn facts_that_are_shared(board: &Scoreboard) -> String {
     let Some(first) = board.rows.first() else {
         return String::new();
     };
     let of_layout = is_layout_shared(board).then(|| layout(first));
-    let is_rebuild_shared = board.rows.iter().all(|row| row.rebuild == first.rebuild);
-    let of_rebuild = (is_rebuild_shared && !first.rebuild.is_empty()).then(|| format!("rebuild {}", first.rebuild));
+    let of_rebuild =
+        (is_rebuild_shared(board) && !first.rebuild.is_empty()).then(|| format!("rebuild {}", first.rebuild));
     let parts = of_layout
         .filter(|words| !words.is_empty())
         .into_iter()
@@ -144,38 +154,64 @@ pub(super) fn rebuilds_of_one_stack(input: &Input, results: &Results) -> Option<
     let [_] = input.plan.stack_labels()[..] else {
         return None;
     };
-    let mut figures = Vec::new();
+    let cell = input.plan.cells.first()?;
+    let mut figures: Vec<(f64, Metric, &str)> = Vec::new();
+    let mut unfinished: Vec<&str> = Vec::new();
     for workload in &results.workloads {
         let measures = workload.tests.iter().map(TestResults::headline);
         for measure in measures.filter(|measure| is_rebuild(measure.metric)) {
             let row = measure.rows.first()?;
-            let figure = match &row.summary {
-                Some(summary) => format!("{} {}", number_of(summary.median), measure.metric.unit().name()),
-                None if row.excluded.iter().any(is_cut_short) => "not done when it ended".to_owned(),
-                None => continue,
-            };
-            figures.push((measure.metric, format!("{figure} ({})", workload.name)));
+            match &row.summary {
+                Some(summary) => figures.push((summary.median, measure.metric, &workload.name)),
+                None if row.excluded.iter().any(is_cut_short) => unfinished.push(&workload.name),
+                None => {}
+            }
         }
     }
-    let (metric, _) = figures.first()?;
-    let cell = input.plan.cells.first()?;
+    let unfinished = match unfinished.as_slice() {
+        [] => None,
+        names => Some(format!("The rebuild was not done when {} ended.", listed(names, "and"))),
+    };
+    let Some(&(_, metric, _)) = figures.first() else {
+        return unfinished;
+    };
+    figures.retain(|(_, other, _)| *other == metric);
+    let words = |(figure, metric, workload): &(f64, Metric, &str)| {
+        format!("{} {} ({workload})", number_of(*figure), metric.unit().name())
+    };
+    let figures = match figures.len() {
+        ..=REBUILDS_MAX => {
+            let all: Vec<String> = figures.iter().map(words).collect();
+            listed(&all.iter().map(String::as_str).collect::<Vec<_>>(), "and")
+        }
+        _ => {
+            figures.sort_by(|one, other| one.0.total_cmp(&other.0));
+            format!("{} to {}", words(&figures[0]), words(&figures[figures.len() - 1]))
+        }
+    };
     let subject = match (metric, cell.stack.array.member_size_bytes) {
         (Metric::TimeToRebuildDisk, Some(size)) => {
             format!(
-                "At the rate of members of {}, a rebuild of a whole disk takes",
+                "Extrapolated from members of {}, a rebuild of a whole disk takes",
                 bytes(size)
             )
         }
         (Metric::TimeToRebuildDisk, None) => "A rebuild of a whole disk takes".to_owned(),
         _ => "A rebuild takes".to_owned(),
     };
-    let words: Vec<&str> = figures.iter().map(|(_, words)| words.as_str()).collect();
-    let layout = super::layout(input, cell);
-    let risk = match layout.survives {
-        Some(1) => " Another failed disk in that time loses the array.",
-        _ => "",
+    let sentences = [Some(format!("{subject} {figures}.")), unfinished, risk(input, cell)];
+    Some(sentences.into_iter().flatten().collect::<Vec<String>>().join(" "))
+}
+
+/// What another failure means while a rebuild lasts, on arrays that survive one; `None` if no disk was missing.
+fn risk(input: &Input, cell: &Cell) -> Option<String> {
+    let is_missing = cell.acts.iter().any(Act::takes_a_member);
+    let survives_one = super::layout(input, cell).survives == Some(1);
+    let verb = match cell.stack.array.level {
+        Level::Raid10 | Level::LvmRaid10 => "can lose",
+        _ => "loses",
     };
-    Some(format!("{subject} {}.{risk}", listed(&words, "and")))
+    (is_missing && survives_one).then(|| format!("Another failed disk in that time {verb} the array."))
 }
 
 /// The load ended before the rebuild, which then went on without it.

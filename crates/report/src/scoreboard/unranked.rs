@@ -37,9 +37,14 @@ fn rows(board: &Scoreboard) -> impl Iterator<Item = &ScoreRow> + Clone {
     board.rows.iter().filter(is_unranked)
 }
 
-/// The one that is farthest ahead of the best ranked stack of a test that counts.
+/// The one that is farthest ahead of the best ranked stack of a test that counts, and loses less in its worst test than
+/// every ranked stack does.
 fn farthest_ahead(board: &Scoreboard) -> Option<(&ScoreRow, usize, &Score, f64)> {
-    let scores = rows(board).flat_map(|row| {
+    let worst = |row: &ScoreRow| row.weighted_ratio(&board.columns);
+    let ranked = board.rows.iter().filter(|row| row.is_ranked && !row.is_unsafe);
+    let reached = ranked.filter_map(worst).fold(0.0, f64::max);
+    let may_lead = |row: &&ScoreRow| !row.is_unsafe && worst(row).is_some_and(|own| own > reached);
+    let scores = rows(board).filter(may_lead).flat_map(|row| {
         row.scores
             .iter()
             .enumerate()
@@ -63,11 +68,10 @@ pub(super) fn ahead(board: &Scoreboard, rates: RateUnit) -> String {
         return String::new();
     };
     format!(
-        "{} may be the best: it has {} times the figure of the best ranked stack in {} ({}), but too few of its trials \
-         count. ",
+        "{} may be the best: in {} it is {} times as good as the best ranked stack ({}), but too few of its trials count. ",
         row.stack,
-        number(ratio, 1),
         test_name(board, column, score),
+        number(ratio, 1),
         figures(score, rates)
     )
 }

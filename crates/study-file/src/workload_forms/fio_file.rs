@@ -75,8 +75,16 @@ pub(super) fn read(entry: &Entry, known: &Known, found: &mut Found) -> Option<Bo
             }
         }
     }
-    let first: &FioFileSpec = specs.values().next()?;
-    let tests = first.tests().into_iter().map(str::to_owned).collect();
+    let mut tests: Vec<String> = Vec::new();
+    for point in points(&axes) {
+        // Whether a section is a mix may depend on the variables.
+        let of_point = specs.get(&words(&point)).map(FioFileSpec::tests).unwrap_or_default();
+        for test in of_point {
+            if !tests.iter().any(|known| known == test) {
+                tests.push(test.to_owned());
+            }
+        }
+    }
     is_sound.then(|| -> Box<dyn Form> { Box::new(FioFile { file, specs, tests }) })
 }
 

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 /// A parsed and validated fio job file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Stored")]
 pub struct FioFileSpec {
     /// Path in the study.
     pub path: String,
@@ -51,9 +52,29 @@ pub struct FioSection {
     /// Total size of its files, or of those of each job, if that is not `size_bytes`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file_bytes: Option<u64>,
-    /// If it reads and writes: the tests of its reads and of its writes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// If it reads and writes: the tests of its reads and of its writes. [`FioFileSpec::name_directions`] sets them from the
+    /// rest, so they are not part of a cell's identity.
+    #[serde(skip)]
     pub directions: Option<[String; 2]>,
+}
+
+/// As in stores.
+#[derive(Deserialize)]
+struct Stored {
+    path: String,
+    sections: Vec<FioSection>,
+}
+
+impl From<Stored> for FioFileSpec {
+    fn from(stored: Stored) -> Self {
+        let mut spec = Self {
+            path: stored.path,
+            sections: stored.sections,
+            notes: Vec::new(),
+        };
+        spec.name_directions();
+        spec
+    }
 }
 
 /// A file that several jobs use.
@@ -78,6 +99,27 @@ impl FioFileSpec {
             let is_mix = section.pattern.is_mixed() && !section.is_of_whole_files();
             section.directions = (is_mix && tests.iter().all(|test| !names.contains(test))).then_some(tests);
         }
+    }
+
+    /// The section of a test, also of one of its directions.
+    pub fn section_of(&self, test: &str) -> Option<&FioSection> {
+        let own = self.sections.iter().find(|section| section.name == test);
+        own.or_else(|| {
+            let has =
+                |section: &&FioSection| section.directions.iter().flatten().any(|direction| direction == test);
+            self.sections.iter().find(has)
+        })
+    }
+
+    /// The section of each test of a direction.
+    pub fn sections_of_directions(&self) -> BTreeMap<String, String> {
+        let of_section = |section: &FioSection| {
+            let directions = section.directions.clone().into_iter().flatten();
+            directions
+                .map(|direction| (direction, section.name.clone()))
+                .collect::<Vec<_>>()
+        };
+        self.sections.iter().flat_map(of_section).collect()
     }
 
     /// The files of `filename`, by number: as large as the section that needs most of it.

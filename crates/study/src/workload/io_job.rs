@@ -2,7 +2,6 @@
 //! of workload by itself.
 
 use super::{IoSpec, Work, WorkSpec};
-use crate::test_id::is_direction;
 use std::borrow::Cow;
 
 /// Larger files are read and written in several requests.
@@ -38,8 +37,11 @@ impl Work {
     /// The job of a test; a workload with one job has it for all its tests.
     pub fn job(&self, test: &str) -> Option<IoJob<'_>> {
         let mut jobs = self.spec().jobs();
-        let of = |job: &IoJob<'_>| job.test == test || is_direction(test, job.test);
-        match jobs.iter().position(of) {
+        let whole = match self {
+            Self::FioFile(spec) => spec.section_of(test).map_or(test, |section| &section.name),
+            _ => test,
+        };
+        match jobs.iter().position(|job| job.test == whole) {
             Some(place) => Some(jobs.swap_remove(place)),
             None if jobs.len() == 1 => jobs.pop(),
             None => None,

@@ -366,25 +366,38 @@ fn issue_39_reads_and_writes_of_a_mixed_section_are_tests() {
         spec.name_directions();
         Work::FioFile(spec)
     };
-    let mix = || section("mix", "randrw", IoPattern::RandRw);
-    let names = |work: &Work| work.tests().into_iter().map(str::to_owned).collect::<Vec<_>>();
-    assert_eq!(names(&work(vec![mix()])), ["mix", "read", "write"]);
-    let confusing = work(vec![mix(), section("mix read", "read", IoPattern::Read)]);
-    assert_eq!(names(&confusing), ["mix", "mix read"]);
-
-    let two = work(vec![mix(), section("log", "write", IoPattern::Write)]);
-    assert_eq!(names(&two), ["mix", "mix read", "mix write", "log"]);
-    assert_eq!(two.job("mix write").expect("a job").test, "mix");
-    let covers = |guard: &str, test: &str| {
+    let covers = |work: &Work, guard: &str, test: &str| {
         let guard = study::event::Guard {
             name: "steady".to_owned(),
             test: Some(guard.into()),
             passed: false,
             detail: String::new(),
         };
-        two.guard_reach().covers(&guard, &test.into())
+        work.guard_reach().covers(&guard, &test.into())
     };
-    assert!(covers("mix", "mix read") && covers("mix", "mix write") && !covers("mix", "log"));
+    let mix = || section("mix", "randrw", IoPattern::RandRw);
+    let names = |work: &Work| work.tests().into_iter().map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(names(&work(vec![mix()])), ["mix", "read", "write"]);
+    let confusing = work(vec![mix(), section("mix read", "read", IoPattern::Read)]);
+    assert_eq!(names(&confusing), ["mix", "mix read"]);
+    assert_eq!(confusing.job("mix read").expect("a job").test, "mix read");
+    assert!(!covers(&confusing, "mix", "mix read"));
+
+    let two = work(vec![mix(), section("log", "write", IoPattern::Write)]);
+    assert_eq!(names(&two), ["mix", "mix read", "mix write", "log"]);
+    assert_eq!(two.job("mix write").expect("a job").test, "mix");
+    for (guard, test) in [
+        ("mix", "mix read"),
+        ("mix", "mix write"),
+        ("mix read", "mix"),
+        ("mix read", "mix write"),
+    ] {
+        assert!(covers(&two, guard, test), "{guard} excludes {test}");
+    }
+    assert!(!covers(&two, "mix", "log"));
+    let stored = serde_json::to_string(&two).expect("plain data");
+    assert!(!stored.contains("mix read"), "the identity of a cell: {stored}");
+    assert_eq!(serde_json::from_str::<Work>(&stored).expect("a work"), two);
 
     let folder = tempfile::tempdir().expect("a folder");
     let host = run_file(two, folder.path());
