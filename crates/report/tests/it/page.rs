@@ -413,3 +413,23 @@ fn issue_39_a4_a_study_of_one_stack_leads_with_its_rebuilds() {
         "{failed}"
     );
 }
+
+/// The ratio of a stack that is not ranked was cut off at 1.
+#[test]
+fn issue_39_a2_a_stack_that_is_ahead_but_not_ranked_comes_first() {
+    let mut input = made::sweep();
+    let ahead = input.plan.cells.last().expect("a cell").clone();
+    let of_stack = input.samples.iter_mut().filter(|sample| sample.trial.cell == ahead.id);
+    for sample in of_stack {
+        sample.entry.value *= 10.0;
+        if sample.trial.index > 0 {
+            sample.failed_guards.push("steady".to_owned());
+        }
+    }
+    let said = verdict(&input);
+    assert!(
+        said.starts_with(&format!("{} may be the best: in small files ", ahead.stack_label)),
+        "{said}"
+    );
+    assert!(said.contains("Not ranked, because too few trials count"), "{said}");
+}
