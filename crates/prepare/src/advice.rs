@@ -304,8 +304,7 @@ impl OnStack<'_> {
     /// Writes that return while the drives still hold them, all of which fit into the caches.
     fn in_drive_caches(&self, disks: &Disks) -> Option<String> {
         let io = self.io();
-        let waits = io.end_fsync || io.fsync_every > 0 || io.fdatasync_every > 0 || io.sync != SyncMode::None;
-        if !io.pattern.has_writes() || !io.direct || waits {
+        if !io.pattern.has_writes() || !io.direct || io.end_fsync || io.syncs() {
             return None;
         }
         let data = u32::try_from(disks.count).unwrap_or(u32::MAX);

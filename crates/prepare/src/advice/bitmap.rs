@@ -3,10 +3,9 @@
 use super::OnStack;
 use super::disks::Disks;
 use study::stack::{Bitmap, Level};
-use study::workload::SyncMode;
 use study_file::describe_size;
 
-/// mdadm's default for `--bitmap-chunk` on disks of this century, bytes.
+/// Least `--bitmap-chunk` that mdadm chooses for an internal bitmap with metadata 1.x, bytes.
 const CHUNK_BYTES: u64 = 64 << 20;
 /// An area of fewer bits keeps most of them set: md clears a bit 5 to 10 s after its last write. Simulated, random writes of
 /// 4 KiB: on RAID 10 of four disks of 4 TB with eight in flight 64 bits cost nothing, 1,024 a factor of 4, 65,536 one of 8;
@@ -16,8 +15,7 @@ const BITS_MIN: u64 = 512;
 /// Whether most writes of a job set a bit first.
 pub(super) fn of_job(on_stack: &OnStack<'_>, disks: &Disks) -> Option<String> {
     let (array, io) = (&on_stack.cell.stack.array, on_stack.io());
-    let waits = io.direct || io.fsync_every > 0 || io.fdatasync_every > 0 || io.sync != SyncMode::None;
-    let is_scattered = io.pattern.is_random() && io.pattern.has_writes() && waits;
+    let is_scattered = io.pattern.is_random() && io.pattern.has_writes() && (io.direct || io.syncs());
     let has_bitmap = array.bitmap != Bitmap::None && array.of.is_none();
     if !disks.has_heads() || !is_scattered || !has_bitmap {
         return None;

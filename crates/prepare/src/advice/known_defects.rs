@@ -3,7 +3,7 @@
 use super::disks::Disks;
 use study::plan::Cell;
 use study::stack::{Level, MachineKind};
-use study::workload::{IoJob, SyncMode, Work};
+use study::workload::Work;
 
 /// md's flushes in Linux 6.12: `docs/findings/md-preflush.md`.
 const KERNEL: &str = "6.12";
@@ -26,7 +26,5 @@ pub(super) fn of_cell(cell: &Cell, disks: Option<&Disks>) -> Option<String> {
 
 /// Whether syncs are part of what is measured.
 fn syncs(work: &Work) -> bool {
-    let of_job =
-        |job: &IoJob| job.io.sync != SyncMode::None || job.io.fsync_every > 0 || job.io.fdatasync_every > 0;
-    matches!(work, Work::Server(_)) || work.spec().jobs().iter().any(of_job)
+    matches!(work, Work::Server(_)) || work.spec().jobs().iter().any(|job| job.io.syncs())
 }

@@ -161,16 +161,28 @@ mod tests {
         }
     }
 
+    fn column(workload: &str, test: &str, weight: u32) -> Column {
+        Column {
+            workload: workload.to_owned(),
+            test: test.to_owned(),
+            is_doubtful: false,
+            weight,
+            is_short: weight == 0,
+        }
+    }
+
+    fn board(columns: Vec<Column>, rows: &[ScoreRow], advice: Advice) -> Scoreboard {
+        Scoreboard {
+            columns,
+            short: Vec::new(),
+            rows: rows.to_vec(),
+            advice,
+        }
+    }
+
     /// One column counts once.
     fn advice(rows: &[ScoreRow]) -> Advice {
-        let column = Column {
-            workload: String::new(),
-            test: String::new(),
-            is_doubtful: false,
-            weight: 1,
-            is_short: false,
-        };
-        Advice::of(&[column], rows)
+        Advice::of(&[column("", "", 1)], rows)
     }
 
     const RAID5: (f64, u32) = (3.0, 1);
@@ -200,12 +212,7 @@ mod tests {
             row("RAID 5 bitmap", 0.7, 0.0, RAID5),
         ];
         (rows[0].layout.resyncs, rows[0].layout.resync_hours) = (true, Some(23.4));
-        let board = Scoreboard {
-            columns: Vec::new(),
-            short: Vec::new(),
-            rows: rows.to_vec(),
-            advice: advice(&rows),
-        };
+        let board = board(Vec::new(), &rows, advice(&rows));
         assert_eq!(
             resync(&board, &board.rows[0]),
             " It has no bitmap: after a crash md resyncs the whole array, at least 23.4 h on whole disks."
@@ -216,13 +223,7 @@ mod tests {
     /// "Leads in every test that counts" stood above a loss of 23 % in the only test that mattered to its reader.
     #[test]
     fn issue_39_a1_a_loss_in_a_test_that_does_not_count_is_named() {
-        let column = |workload: &str, weight: u32| Column {
-            workload: workload.to_owned(),
-            test: "iops".to_owned(),
-            is_doubtful: false,
-            weight,
-            is_short: weight == 0,
-        };
+        let column = |workload: &str, weight: u32| column(workload, "iops", weight);
         let board = |ratio: f64| {
             let mut leader = row("RAID 1 ext4", 1.0, 0.0, RAID10);
             let short = Score {
@@ -271,12 +272,7 @@ mod tests {
         ];
         rows[0].is_ranked = false;
         rows[0].scores[0].excluded = 1;
-        let board = |rows: &[ScoreRow]| Scoreboard {
-            columns: Vec::new(),
-            short: Vec::new(),
-            rows: rows.to_vec(),
-            advice: advice(rows),
-        };
+        let board = |rows: &[ScoreRow]| board(Vec::new(), rows, advice(rows));
         let named = board(&rows);
         assert_eq!(
             named.advice.choice().map(|choice| choice.leaders.clone()),
@@ -300,20 +296,11 @@ mod tests {
         ];
         rows[0].is_ranked = false;
         (rows[0].scores[0].figure, rows[0].scores[0].best) = (214.8, 70.1);
-        let column = |weight| Column {
-            workload: "random writes".to_owned(),
-            test: "randwrite".to_owned(),
-            is_doubtful: false,
-            weight,
-            is_short: false,
+        let words = |rows: &[ScoreRow], weight| {
+            let columns = vec![column("random writes", "randwrite", weight)];
+            let advice = Advice::of(&columns, rows);
+            ahead(&board(columns, rows, advice), RateUnit::MiB)
         };
-        let board = |rows: &[ScoreRow], weight| Scoreboard {
-            columns: vec![column(weight)],
-            short: Vec::new(),
-            rows: rows.to_vec(),
-            advice: Advice::of(&[column(weight)], rows),
-        };
-        let words = |rows: &[ScoreRow], weight| ahead(&board(rows, weight), RateUnit::MiB);
         let said = words(&rows, 1);
         assert!(
             said.starts_with(

@@ -119,33 +119,75 @@ pub(crate) fn facts_that_are_shared(board: &Scoreboard) -> String {
     }
 }
 
-/// The shortest and the longest rebuild of a stack over all workloads, by their medians; `14.7 to 30.0 h; not done when films ended`
-/// if a workload ended before its rebuild, of which no time under that load is known.
-pub(super) fn rebuild(results: &Results, place: usize) -> String {
-    let mut figures: Vec<(f64, &str)> = Vec::new();
-    let mut unfinished: Vec<&str> = Vec::new();
-    for workload in &results.workloads {
-        let rebuilds = workload.tests.iter().map(TestResults::headline);
-        for measure in rebuilds.filter(|measure| is_rebuild(measure.metric)) {
-            let row = &measure.rows[place];
-            match &row.summary {
-                Some(summary) => figures.push((summary.median, measure.metric.unit().name())),
-                None if row.excluded.iter().any(is_cut_short) && !unfinished.contains(&workload.name.as_str()) => {
-                    unfinished.push(&workload.name);
+/// The rebuild under a workload.
+#[derive(Clone, Copy)]
+struct Rebuild<'a> {
+    median: f64,
+    metric: Metric,
+    workload: &'a str,
+}
+
+/// The rebuilds of a stack over all workloads.
+#[derive(Default)]
+struct Rebuilds<'a> {
+    figures: Vec<Rebuild<'a>>,
+    /// Workloads that ended before the rebuild: no time under that load is known.
+    unfinished: Vec<&'a str>,
+}
+
+impl<'a> Rebuilds<'a> {
+    fn of(results: &'a Results, place: usize) -> Self {
+        let mut all = Self::default();
+        for workload in &results.workloads {
+            let name = workload.name.as_str();
+            let rebuilds = workload.tests.iter().map(TestResults::headline);
+            for measure in rebuilds.filter(|measure| is_rebuild(measure.metric)) {
+                let row = &measure.rows[place];
+                match &row.summary {
+                    Some(summary) => all.figures.push(Rebuild {
+                        median: summary.median,
+                        metric: measure.metric,
+                        workload: name,
+                    }),
+                    None if row.excluded.iter().any(is_cut_short) && !all.unfinished.contains(&name) => {
+                        all.unfinished.push(name);
+                    }
+                    None => {}
                 }
-                None => {}
             }
         }
+        all
     }
-    let by_median = |one: &&(f64, &str), other: &&(f64, &str)| one.0.total_cmp(&other.0);
-    let ends = figures.iter().min_by(by_median).zip(figures.iter().max_by(by_median));
-    let range = ends.map(|((shortest, unit), (longest, _))| match shortest == longest {
-        true => format!("{} {unit}", number_of(*shortest)),
-        false => format!("{} to {} {unit}", number_of(*shortest), number_of(*longest)),
+
+    /// The shortest and the longest.
+    fn ends(&self) -> Option<[Rebuild<'a>; 2]> {
+        let by_median = |one: &Rebuild<'_>, other: &Rebuild<'_>| one.median.total_cmp(&other.median);
+        let figures = || self.figures.iter().copied();
+        Some([figures().min_by(by_median)?, figures().max_by(by_median)?])
+    }
+
+    /// `not done when films ended`.
+    fn unfinished(&self) -> Option<String> {
+        (!self.unfinished.is_empty()).then(|| format!("not done when {} ended", listed(&self.unfinished, "and")))
+    }
+}
+
+/// The shortest and the longest rebuild of a stack over all workloads, by their medians; `14.7 to 30.0 h; not done when films ended`
+/// if a workload ended before its rebuild.
+pub(super) fn rebuild(results: &Results, place: usize) -> String {
+    let rebuilds = Rebuilds::of(results, place);
+    let range = rebuilds.ends().map(|[shortest, longest]| {
+        let unit = shortest.metric.unit().name();
+        match shortest.median == longest.median {
+            true => format!("{} {unit}", number_of(shortest.median)),
+            false => format!("{} to {} {unit}", number_of(shortest.median), number_of(longest.median)),
+        }
     });
-    let unfinished =
-        (!unfinished.is_empty()).then(|| format!("not done when {} ended", listed(&unfinished, "and")));
-    range.into_iter().chain(unfinished).collect::<Vec<String>>().join("; ")
+    range
+        .into_iter()
+        .chain(rebuilds.unfinished())
+        .collect::<Vec<String>>()
+        .join("; ")
 }
 
 /// What a study of one stack says about its rebuilds, as the first sentence: the figure under each workload. `None` if there
@@ -155,38 +197,21 @@ pub(super) fn rebuilds_of_one_stack(input: &Input, results: &Results) -> Option<
         return None;
     };
     let cell = input.plan.cells.first()?;
-    let mut figures: Vec<(f64, Metric, &str)> = Vec::new();
-    let mut unfinished: Vec<&str> = Vec::new();
-    for workload in &results.workloads {
-        let measures = workload.tests.iter().map(TestResults::headline);
-        for measure in measures.filter(|measure| is_rebuild(measure.metric)) {
-            let row = measure.rows.first()?;
-            match &row.summary {
-                Some(summary) => figures.push((summary.median, measure.metric, &workload.name)),
-                None if row.excluded.iter().any(is_cut_short) => unfinished.push(&workload.name),
-                None => {}
-            }
-        }
-    }
-    let unfinished = match unfinished.as_slice() {
-        [] => None,
-        names => Some(format!("The rebuild was not done when {} ended.", listed(names, "and"))),
-    };
-    let Some(&(_, metric, _)) = figures.first() else {
+    let mut rebuilds = Rebuilds::of(results, 0);
+    let unfinished = rebuilds.unfinished().map(|words| format!("The rebuild was {words}."));
+    let Some(&Rebuild { metric, .. }) = rebuilds.figures.first() else {
         return unfinished;
     };
-    figures.retain(|(_, other, _)| *other == metric);
-    let words = |(figure, metric, workload): &(f64, Metric, &str)| {
-        format!("{} {} ({workload})", number_of(*figure), metric.unit().name())
-    };
-    let figures = match figures.len() {
-        ..=REBUILDS_MAX => {
-            let all: Vec<String> = figures.iter().map(words).collect();
-            listed(&all.iter().map(String::as_str).collect::<Vec<_>>(), "and")
+    rebuilds.figures.retain(|other| other.metric == metric);
+    let unit = metric.unit().name();
+    let words = |rebuild: &Rebuild<'_>| format!("{} {unit} ({})", number_of(rebuild.median), rebuild.workload);
+    let figures = match rebuilds.ends() {
+        Some([shortest, longest]) if rebuilds.figures.len() > REBUILDS_MAX => {
+            format!("{} to {}", words(&shortest), words(&longest))
         }
         _ => {
-            figures.sort_by(|one, other| one.0.total_cmp(&other.0));
-            format!("{} to {}", words(&figures[0]), words(&figures[figures.len() - 1]))
+            let all: Vec<String> = rebuilds.figures.iter().map(words).collect();
+            listed(&all.iter().map(String::as_str).collect::<Vec<_>>(), "and")
         }
     };
     let subject = match (metric, cell.stack.array.member_size_bytes) {

@@ -220,6 +220,11 @@ impl IoSpec {
         self.rate_iops.map(u64::from).into_iter().chain(of_bytes).min()
     }
 
+    /// Whether writes are synced while it runs: by `sync`, `fsync` or `fdatasync`.
+    pub fn syncs(&self) -> bool {
+        self.sync != SyncMode::None || self.fsync_every > 0 || self.fdatasync_every > 0
+    }
+
     /// The synchronous fio engine that ignores `iodepth`, if the job has one.
     pub fn ignores_depth(&self) -> Option<&str> {
         let engine = self.fio_options.iter().rev().find(|(name, _)| name == "ioengine");
