@@ -19,7 +19,8 @@ use crate::input::{Input, TrialState};
 use crate::scoreboard::{Scoreboard, verdict};
 use crate::words;
 use crate::words::claims::{self, ClaimWords};
-use crate::words::figure::{count, nanoseconds, time};
+use crate::words::figure::{RateUnit, count, nanoseconds, time};
+use crate::words::imported_against_own::{self, Pair};
 use crate::words::power_cut::{self, PowerCuts};
 use crate::words::warnings::Warnings;
 use minijinja::{AutoEscape, Environment, UndefinedBehavior, value::Serde};
@@ -40,6 +41,9 @@ pub fn html(input: &Input) -> String {
         contents: Vec::new(),
         head: Head::new(input, &results, &warnings, &board),
         board: scoreboard::board(&board),
+        imported: Some(imported_against_own::pairs(input, &results, RateUnit::MiB))
+            .filter(|pairs| pairs.len() > 1)
+            .unwrap_or_default(),
         tables: custom_table::tables(input, &results, &warnings),
         power_cuts: power_cut::power_cuts(input, &results),
         groups: results::groups(input, &ranked, &warnings),
@@ -84,6 +88,8 @@ struct Page {
     contents: Vec<(String, String)>,
     head: Head,
     board: scoreboard::Board,
+    /// Imported figures with a counterpart, if the verdict does not have the only one.
+    imported: Vec<Pair>,
     tables: Vec<custom_table::Table>,
     power_cuts: Vec<PowerCuts>,
     groups: Vec<results::Group>,

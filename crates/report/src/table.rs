@@ -3,6 +3,7 @@
 mod claims;
 mod comparison;
 mod custom_table;
+mod imported_against_own;
 mod power_cut;
 mod scoreboard;
 
@@ -69,6 +70,12 @@ pub fn table(input: &Input, options: TableOptions) -> String {
     leading.for_each(|warning| add(fill(&warning)));
     add(fill(
         &verdict::verdict_sentences(input, &results, &board, options.rates).join(" "),
+    ));
+    let pairs = words::imported_against_own::pairs(input, &results, options.rates);
+    add(imported_against_own::text(
+        &pairs,
+        words::mark(input.run.machine),
+        options,
     ));
     add(scoreboard::text(&board, words::mark(input.run.machine), options));
     let choices = sentences::choices(&board, options.rates);

@@ -18,6 +18,15 @@ pub enum Error {
          compares two other runs"
     )]
     NotImported { run: i64 },
+    #[error(
+        "runs {} and {} both have results of `{stack}` with the workload `{workload}`: import their files with one \
+         `raidlab import`, or with other names (--stack)", runs[0], runs[1]
+    )]
+    ImportedTwice {
+        runs: [i64; 2],
+        stack: String,
+        workload: String,
+    },
     #[error(transparent)]
     File(#[from] FileError),
     #[error(transparent)]

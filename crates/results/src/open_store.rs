@@ -11,15 +11,15 @@ use study::plan::{Cell, Plan};
 use study::stack::{DiskGroup, MachineKind};
 use study::{CellId, Measurement, TestId, TrialKey};
 
-/// Everything of the chosen run, or of the part that `only` leaves, and of the run of imported results that is shown with it.
-pub fn shown(
-    path: &Path,
-    run: Option<&RunChoice>,
-    with: Option<&RunChoice>,
-    only: &[String],
-) -> Result<Input, Error> {
-    let (store, run) = open(path, run)?;
-    input_with(&store, &run, with, only)
+/// Everything of the chosen run, or of the part that `only` leaves, and of the runs of imported results that are shown
+/// with it.
+pub fn shown(path: &Path, run: Option<&RunChoice>, with: &[RunChoice], only: &[String]) -> Result<Input, Error> {
+    let (store, mut chosen) = open(path, run)?;
+    if run.is_none() && !with.is_empty() {
+        let is_own = |run: &RunSummary| run.machine != MachineKind::Foreign;
+        chosen = store.runs()?.into_iter().rfind(is_own).unwrap_or(chosen);
+    }
+    input_with(&store, &chosen, with, only)
 }
 
 /// The selected run, or the last one.
@@ -53,26 +53,39 @@ pub fn input(store: &Store, run: &RunSummary) -> Result<Input, Error> {
     input_of(store, run, &[])
 }
 
-/// The same, together with the cells of a run of imported results. They are shown, but not ranked.
-fn input_with(store: &Store, run: &RunSummary, with: Option<&RunChoice>, only: &[String]) -> Result<Input, Error> {
+/// The same, together with the cells of runs of imported results. They are shown, but not ranked.
+fn input_with(store: &Store, run: &RunSummary, with: &[RunChoice], only: &[String]) -> Result<Input, Error> {
     let mut whole = input_of(store, run, only)?;
-    let Some(choice) = with else { return Ok(whole) };
-    let imported = chosen(store, choice)?;
-    if imported.machine != MachineKind::Foreign || imported.id == run.id {
-        return Err(Error::NotImported { run: imported.id.0 });
+    let mut runs_of_cells: HashMap<CellId, RunId> = HashMap::new();
+    let mut imports: Vec<Input> = Vec::new();
+    for choice in with {
+        let imported = chosen(store, choice)?;
+        if imported.machine != MachineKind::Foreign || imported.id == run.id {
+            return Err(Error::NotImported { run: imported.id.0 });
+        }
+        let mut other = input(store, &imported)?;
+        align(&mut other, &whole);
+        for cell in &mut other.plan.cells {
+            if let Some(first) = runs_of_cells.insert(cell.id, imported.id) {
+                return Err(Error::ImportedTwice {
+                    runs: [first.0, imported.id.0],
+                    stack: cell.stack_label.clone(),
+                    workload: cell.workload.name.clone(),
+                });
+            }
+            cell.stack_label.push_str(report::IMPORTED);
+        }
+        imports.push(other);
     }
-    let mut other = input(store, &imported)?;
-    align(&mut other, &whole);
-    for cell in &mut other.plan.cells {
-        cell.stack_label.push_str(report::IMPORTED);
+    for mut other in imports {
+        whole.plan.cells.append(&mut other.plan.cells);
+        whole.trials.append(&mut other.trials);
+        whole.samples.append(&mut other.samples);
+        whole.guards.append(&mut other.guards);
+        whole.latencies.append(&mut other.latencies);
+        whole.throughput.append(&mut other.throughput);
+        whole.facts.append(other.facts);
     }
-    whole.plan.cells.append(&mut other.plan.cells);
-    whole.trials.append(&mut other.trials);
-    whole.samples.append(&mut other.samples);
-    whole.guards.append(&mut other.guards);
-    whole.latencies.append(&mut other.latencies);
-    whole.throughput.append(&mut other.throughput);
-    whole.facts.append(other.facts);
     Ok(whole)
 }
 

@@ -6,7 +6,7 @@ use crate::ranking::{Ranking, rank_among};
 use crate::summary::Summary;
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
-use study::metric::{Better, Metric};
+use study::metric::{Better, MEBIBYTE, Metric};
 use study::plan::{Cell, Plan};
 use study::workload::IoSpec;
 use study::{CellId, Measurement};
@@ -302,7 +302,9 @@ impl Lead {
     /// The lead of one workload, from its cells and their measurements; the same for all its tests, whose columns stand side by side.
     pub(crate) fn of<'a>(cells: impl IntoIterator<Item = &'a Cell>, measurements: &[&Measurement]) -> Self {
         let mut lead = Self::Main;
+        let mut all_are_imported = true;
         for cell in cells {
+            all_are_imported &= cell.is_imported();
             let jobs = cell.workload.work.spec().jobs();
             let all = |is_so: fn(&IoSpec) -> bool| !jobs.is_empty() && jobs.iter().all(|job| is_so(&job.io));
             if all(|io| io.limit_iops().is_some()) {
@@ -316,7 +318,10 @@ impl Lead {
                 lead = Self::Iops;
             }
         }
-        lead
+        match all_are_imported && has_small_requests(measurements) {
+            true => Self::Iops,
+            false => lead,
+        }
     }
 
     /// The metric that leads among these.
@@ -330,6 +335,25 @@ impl Lead {
         let preferred = preferred.iter().copied().find(|metric| of_test.contains(metric));
         preferred.or_else(|| headline(of_test))
     }
+}
+
+/// Whether all tests have few bytes a request, which is all that is known of imported work. False without requests.
+fn has_small_requests(measurements: &[&Measurement]) -> bool {
+    let median = |of_test: &[&Measurement], metric| {
+        let values = of_test.iter().filter(|one| one.entry.metric == metric);
+        let values: Vec<f64> = values.map(|one| one.entry.value).collect();
+        Summary::of(&values, 0.05).map(|summary| summary.median)
+    };
+    let mut tests = by_test(measurements).into_iter().peekable();
+    let is_small = |(_, of_test): (&str, Vec<&Measurement>)| {
+        let bytes_s = median(&of_test, Metric::Throughput).map(|rate| rate * MEBIBYTE);
+        let (Some(bytes_s), Some(iops)) = (bytes_s, median(&of_test, Metric::Iops)) else {
+            return false;
+        };
+        // fio rounds both figures.
+        bytes_s <= iops * COUNTED_MAX_BYTES as f64 * 1.02
+    };
+    tests.peek().is_some() && tests.all(is_small)
 }
 
 /// The main metric of a test: a known one, or the first with a direction; `None` if there are only counts and CPU

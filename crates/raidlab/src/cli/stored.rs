@@ -21,9 +21,9 @@ pub struct StoredRun {
 pub struct ShownRun {
     #[command(flatten)]
     pub stored: StoredRun,
-    /// Number or name of a run of imported results to show with it
+    /// Number or name of a run of imported results to show with it (may be repeated)
     #[arg(long, value_name = "RUN", value_parser = run_choice, allow_negative_numbers = true)]
-    pub with: Option<RunChoice>,
+    pub with: Vec<RunChoice>,
     /// Show a part of the run: AXIS=VALUE,… or AXIS!=VALUE,… (may be repeated)
     #[arg(long, value_name = "AXIS=VALUE,…")]
     pub only: Vec<String>,

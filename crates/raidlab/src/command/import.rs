@@ -43,7 +43,7 @@ fn next_to_a_run(arguments: &ImportArguments, run: i64) -> String {
     match run {
         ..2 => String::new(),
         _ => format!(
-            "; `raidlab show{} --run RUN --with {run}` shows them next to another run{names}",
+            "; `raidlab show{} --with {run}` shows them next to the last run of a study{names}",
             store_option(&arguments.store)
         ),
     }

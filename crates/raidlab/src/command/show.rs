@@ -27,7 +27,7 @@ pub(super) fn shown(arguments: &ShownRun) -> Result<Input, ExpectedError> {
     Ok(results::shown(
         &stored.store,
         stored.run.as_ref(),
-        arguments.with.as_ref(),
+        &arguments.with,
         &arguments.only,
     )?)
 }

@@ -142,7 +142,7 @@ fn issue_12_7_imported_results_are_shown_with_a_run() {
     let first_screen = ran.stdout.replace('\n', " ");
     for words in [
         "with imported results, which were measured elsewhere",
-        "Imported against simulated, few files write: 100 against 0.500 MiB/s (elsewhere against ext2), 200.00 times, higher is \
+        "Imported against simulated, few files write: 100 against 0.500 MiB/s (elsewhere against ext2), 200.00 times, more is \
          better.",
     ] {
         assert!(first_screen.contains(words), "{words} in {}", ran.stdout);
@@ -152,6 +152,44 @@ fn issue_12_7_imported_results_are_shown_with_a_run() {
     // Only imported runs can be shown with others.
     let ran = desk.run_without_touching(&["show", "--run", "2", "--with", "1"]);
     assert_eq!((ran.exit, ran.stdout.as_str()), (Some(2), ""), "{}", ran.stderr);
+}
+
+/// Two files of two stacks could not stand next to the two stacks of a study, and their figures were four sentences at most.
+#[test]
+fn several_imports_stand_next_to_a_run() {
+    let desk = Desk::new();
+    kept::store_with_samples(&desk, "raidlab.db", 2);
+    for (file, rate, stack) in [("1.json", 100, "here"), ("2.json", 3, "there"), ("3.json", 5, "here")] {
+        desk.write(file, fio("write", rate));
+        import(&desk, &[file, "--stack", stack, "--workload", "w", "--test", "write"]);
+    }
+    // Without `--run` the last run that was not imported.
+    let ran = desk.run(&["show", "--with", "2", "--with", "3"]);
+    assert_eq!(ran.exit, Some(0), "{}", ran.stderr);
+    let shown = ran.stdout.replace('\n', " ");
+    for words in [
+        "0 of 2 imported figures are within a factor of 1.5 of the simulated ones.",
+        "imported figures and those of this run  (imported, simulated)",
+        "here against ext2",
+        "there against ext2",
+        "6.00",
+    ] {
+        assert!(shown.contains(words), "{words} in {}", ran.stdout);
+    }
+    assert!(
+        !shown.contains("order the stacks"),
+        "both are against one stack: {shown}"
+    );
+    let page = desk.run(&["report", "--with", "2", "--with", "3", "-o", "-"]).stdout;
+    assert!(page.contains("<td>there against ext2</td>"), "{page}");
+    let ran = desk.run_without_touching(&["show", "--with", "2", "--with", "4"]);
+    assert_eq!((ran.exit, ran.stdout.as_str()), (Some(2), ""), "{}", ran.stderr);
+    assert!(
+        ran.stderr
+            .contains("runs 2 and 4 both have results of `here` with the workload `w`"),
+        "{}",
+        ran.stderr
+    );
 }
 
 /// Names of files and jobs could move the cursor and set the title of the terminal.

@@ -25,7 +25,8 @@ pub(crate) fn verdict_sentences(
         verdict.push(sentences::sentence(input, board, rates));
     }
     verdict.extend(rebuilds);
-    verdict.extend(imported_against_own::sentences(input, results, rates));
+    let pairs = imported_against_own::pairs(input, results, rates);
+    verdict.extend(imported_against_own::sentence(input, &pairs));
     verdict
 }
 

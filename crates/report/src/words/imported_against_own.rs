@@ -1,80 +1,143 @@
 //! Imported results that are shown with a run, against its own figures.
 
 use super::figure::{RateUnit, number, number_of};
-use super::{mark, named};
+use super::{better, mark, named};
 use crate::input::Input;
-use stats::{Results, Row};
-use study::metric::Better;
+use serde::Serialize;
+use stats::{Measure, Results, Row};
+use study::metric::Metric;
 
-/// More stacks are not named.
-const NAMED_MAX: usize = 4;
+/// Follows the label of an imported stack.
+pub const IMPORTED: &str = " (imported)";
 
-/// Sentences of the head: each imported figure with that of the run's stack of the same name, or of its only stack. Empty
-/// if no imported results are shown with the run.
-pub(crate) fn sentences(input: &Input, results: &Results, rates: RateUnit) -> Vec<String> {
-    let is_imported = |row: &Row| {
-        let cell = row.cell.and_then(|id| input.plan.cell(id));
-        cell.is_some_and(|cell| cell.is_imported())
-    };
+/// Further figures of a test than its main one that people compare.
+const FURTHER: [Metric; 2] = [Metric::Iops, Metric::LatencyP99];
+
+/// Ratios within this factor, up or down, are counted in the first line.
+const CLOSE: f64 = 1.5;
+
+/// An imported figure and its counterpart.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Pair {
+    /// Workload and test.
+    pub test: String,
+    /// The imported stack, and the run's if it has another name.
+    pub stacks: String,
+    pub unit: &'static str,
+    pub imported: String,
+    pub own: String,
+    /// Imported to own.
+    pub ratio: String,
+    pub better: &'static str,
+    /// Imported, own.
+    #[serde(skip)]
+    figures: [f64; 2],
+    /// The run's stack.
+    #[serde(skip)]
+    own_stack: String,
+}
+
+impl Pair {
+    fn is_close(&self) -> bool {
+        (1.0 / CLOSE..=CLOSE).contains(&(self.figures[0] / self.figures[1]))
+    }
+}
+
+/// Each imported figure with that of the run's stack of the same name, or of its only stack. Empty if no imported results
+/// are shown with the run.
+pub(crate) fn pairs(input: &Input, results: &Results, rates: RateUnit) -> Vec<Pair> {
     if !input.has_imported() {
         return Vec::new();
     }
-    let mut lines = Vec::new();
+    let mut pairs = Vec::new();
     for (workload, test) in results
         .workloads
         .iter()
         .flat_map(|one| one.tests.iter().map(move |test| (one, test)))
     {
-        let measure = test.headline();
-        let (imported, own): (Vec<&Row>, Vec<&Row>) = measure
-            .rows
-            .iter()
-            .filter(|row| row.summary.is_some())
-            .partition(|row| is_imported(row));
-        for row in imported {
-            let label = row.stack.trim_end_matches(IMPORTED);
-            let partner = own.iter().find(|other| other.stack == label).or(match own.as_slice() {
-                [only] => Some(only),
-                _ => None,
-            });
-            let (Some(partner), Some(figure)) = (partner, &row.summary) else {
-                continue;
-            };
-            let Some(own_figure) = &partner.summary else { continue };
-            let (unit, factor) = rates.of(measure.metric);
-            let ratio = figure.median / own_figure.median;
-            let better = match measure.metric.better() {
-                Better::Lower => "lower is better",
-                Better::Higher | Better::Neither => "higher is better",
-            };
-            let stacks = match label == partner.stack {
-                true => label.to_owned(),
-                false => format!("{label} against {}", partner.stack),
-            };
-            lines.push(format!(
-                "Imported against {}, {}: {} against {} {unit} ({stacks}), {} times, {better}.",
-                mark(input.run.machine),
-                named(&workload.name, &test.name),
-                number_of(figure.median * factor),
-                number_of(own_figure.median * factor),
-                number(ratio, 2),
-            ));
+        let name = named(&workload.name, &test.name);
+        let headline = test.headline();
+        let further = test.measures.iter().skip(1);
+        let further = further.filter(|measure| FURTHER.contains(&measure.metric));
+        for measure in std::iter::once(headline).chain(further) {
+            pairs.extend(pairs_of(input, measure, &name, rates));
         }
     }
-    if lines.is_empty() {
-        return vec![
-            "The imported results have no test in common with a stack of this run: `raidlab compare` says how to name \
-             them."
-                .to_owned(),
-        ];
-    }
-    let more = lines.len().saturating_sub(NAMED_MAX);
-    lines.truncate(NAMED_MAX);
-    if more > 0 {
-        lines.push(format!("{more} more: `raidlab compare`."));
-    }
-    lines
+    pairs
 }
 
-/// Follows the label of an imported stack.
-pub const IMPORTED: &str = " (imported)";
+fn pairs_of(input: &Input, measure: &Measure, test: &str, rates: RateUnit) -> Vec<Pair> {
+    let is_imported = |row: &Row| {
+        let cell = row.cell.and_then(|id| input.plan.cell(id));
+        cell.is_some_and(|cell| cell.is_imported())
+    };
+    let with_figures = measure.rows.iter().filter(|row| row.summary.is_some());
+    let (imported, own): (Vec<&Row>, Vec<&Row>) = with_figures.partition(|row| is_imported(row));
+    let (unit, factor) = rates.of(measure.metric);
+    let pair = |row: &Row| {
+        let label = row.stack.trim_end_matches(IMPORTED);
+        let partner = own.iter().find(|other| other.stack == label).or(match own.as_slice() {
+            [only] => Some(only),
+            _ => None,
+        })?;
+        let (figure, own_figure) = (row.summary.as_ref()?.median, partner.summary.as_ref()?.median);
+        Some(Pair {
+            test: test.to_owned(),
+            stacks: match label == partner.stack {
+                true => label.to_owned(),
+                false => format!("{label} against {}", partner.stack),
+            },
+            unit,
+            imported: number_of(figure * factor),
+            own: number_of(own_figure * factor),
+            ratio: number(figure / own_figure, 2),
+            better: better(measure.metric.better()),
+            figures: [figure, own_figure],
+            own_stack: partner.stack.clone(),
+        })
+    };
+    imported.into_iter().filter_map(pair).collect()
+}
+
+/// The sentence of the first lines; `None` if no imported results are shown with the run.
+pub(crate) fn sentence(input: &Input, pairs: &[Pair]) -> Option<String> {
+    if !input.has_imported() {
+        return None;
+    }
+    let own = mark(input.run.machine);
+    let close = pairs.iter().filter(|pair| pair.is_close()).count();
+    Some(match pairs {
+        [] => "The imported results have no test in common with a stack of this run: `raidlab compare` says how to name \
+               them."
+            .to_owned(),
+        [one] => format!(
+            "Imported against {own}, {}: {} against {} {} ({}), {} times, {}.",
+            one.test, one.imported, one.own, one.unit, one.stacks, one.ratio, one.better
+        ),
+        _ => format!(
+            "{close} of {} imported figures are within a factor of {CLOSE} of the {own} ones.{}",
+            pairs.len(),
+            order(pairs)
+        ),
+    })
+}
+
+/// In how many comparisons of several stacks both have the same order, as a sentence; empty if no test has several stacks of
+/// the run.
+fn order(pairs: &[Pair]) -> String {
+    let of_measure = |one: &Pair, other: &Pair| one.test == other.test && one.unit == other.unit;
+    let are_several = |stacks: &&[Pair]| stacks.iter().any(|pair| pair.own_stack != stacks[0].own_stack);
+    let several = || pairs.chunk_by(of_measure).filter(are_several);
+    let ranked = |stacks: &[Pair], side: usize| {
+        let mut places: Vec<usize> = (0..stacks.len()).collect();
+        places.sort_by(|&one, &other| stacks[one].figures[side].total_cmp(&stacks[other].figures[side]));
+        places
+    };
+    let alike = several()
+        .filter(|stacks| ranked(stacks, 0) == ranked(stacks, 1))
+        .count();
+    match several().count() {
+        0 => String::new(),
+        all => format!(" Both order the stacks alike in {alike} of {all} comparisons."),
+    }
+}

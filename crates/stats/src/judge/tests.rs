@@ -225,3 +225,24 @@ fn a_job_with_a_rate_leads_with_its_latency() {
     let results = judge(&plan, &samples);
     assert_eq!(results.workloads[0].tests[0].headline().metric, Metric::LatencyP50);
 }
+
+/// Imported figures of 4 KiB requests were MiB/s alone, as if they were streams.
+#[test]
+fn imported_requests_that_are_small_are_counted() {
+    let mut plan = plan(&["elsewhere"]);
+    plan.cells[0].workload.work = Work::Imported(study::workload::ImportedSpec {
+        program: "fio".to_owned(),
+    });
+    plan.cells[0].machine.kind = MachineKind::Foreign;
+    plan.identify();
+    let with = |iops: f64| {
+        let rate = measurement(&plan, "elsewhere", "randread", 0, 40.0);
+        let mut requests = rate.clone();
+        requests.entry.metric = Metric::Iops;
+        requests.entry.value = iops;
+        let results = judge(&plan, &[rate, requests]);
+        results.workloads[0].tests[0].headline().metric
+    };
+    assert_eq!(with(10_240.0), Metric::Iops, "4 KiB each");
+    assert_eq!(with(40.0), Metric::Throughput, "1 MiB each");
+}
