@@ -188,7 +188,7 @@ pub fn drain_ms(model: &Model) -> Result<f64, Wrong> {
     Ok(flush(model, tried)?.flush_ms * share)
 }
 
-fn random_reads(model: &Model, depth: u32) -> Result<RandomReads, Wrong> {
+pub fn random_reads(model: &Model, depth: u32) -> Result<RandomReads, Wrong> {
     let mut load = LoadGenerator::new(model)?;
     let blocks = model.sectors / 8;
     let count = 2000;

@@ -1,10 +1,11 @@
 //! Possibly unintended measurements of a study: memory instead of disks, caches of drives, a small part of the
 //! disks, one wide mirror instead of several, a queue depth that the disks do not have, syncs of a kernel with a defect,
-//! writes that wait for the bitmap. Reported before a run and in its report; no figure depends on it.
+//! writes that wait for the bitmap, requests that a processor would limit. Reported before a run and in its report; no figure depends on it.
 
 mod acts;
 mod bitmap;
 pub(crate) mod disks;
+mod free_processor;
 mod known_defects;
 
 use disks::{Disks, KnownDisks};
@@ -41,6 +42,7 @@ enum Kind {
     InACorner,
     BitmapFirst,
     TooShort,
+    FreeProcessor,
     Acts,
 }
 
@@ -207,6 +209,10 @@ fn of_jobs(cell: &Cell, disks: Option<&Disks>) -> Vec<(Kind, String)> {
                 disks.and_then(|disks| bitmap::of_job(&on_stack, disks)),
             ),
             (Kind::TooShort, disks.and_then(|disks| on_stack.too_short(disks))),
+            (
+                Kind::FreeProcessor,
+                disks.and_then(|disks| free_processor::of_job(&on_stack, disks)),
+            ),
         ];
         let sentences = sentences.into_iter();
         all.extend(sentences.filter_map(|(kind, sentence)| Some((kind, format!("{subject} {}", sentence?)))));

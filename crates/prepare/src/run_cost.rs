@@ -14,8 +14,8 @@ use study::wording::count;
 use study::workload::{IoSpec, Work};
 use study_file::describe_size;
 
-/// Processor time of a kernel's build: 600 to 900 files, of which each takes about two seconds.
-const KERNEL_BUILD_S: u64 = 1500;
+/// Processor time of a kernel's build: 800 files, of which each takes about one second.
+const KERNEL_BUILD_S: u64 = 900;
 /// The estimate of a trial is right within this factor on most machines.
 const FACTOR: u64 = 3;
 

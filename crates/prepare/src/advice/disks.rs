@@ -10,6 +10,9 @@ use std::collections::HashMap;
 use study::plan::{Cell, Plan};
 use study::stack::{DATA, DiskGroup, MachineKind};
 
+/// Requests in flight with which a disk reaches its largest rate of random reads.
+const FULL_DEPTH: u32 = 256;
+
 /// The disks under test of all cells.
 pub(crate) struct KnownDisks<'a> {
     models: Models,
@@ -39,6 +42,7 @@ impl<'a> KnownDisks<'a> {
                 write_cache,
                 drain_ms: OnceCell::new(),
                 sustained_mb_s: OnceCell::new(),
+                random_reads: OnceCell::new(),
                 positioning_ns: RefCell::default(),
             });
             self.of_groups.push((group, write_cache, disks));
@@ -55,6 +59,8 @@ pub(crate) struct Disks {
     write_cache: bool,
     drain_ms: OnceCell<Option<f64>>,
     sustained_mb_s: OnceCell<Option<f64>>,
+    /// A single disk: seconds of a read that is alone, and the most reads a second.
+    random_reads: OnceCell<Option<(f64, f64)>>,
     /// [`positioning_ns`] by sector: a plan has many cells of few sizes.
     positioning_ns: RefCell<HashMap<u64, f64>>,
 }
@@ -71,6 +77,16 @@ impl Disks {
             let sustained = disksim::show::sustained(&self.model).ok()?;
             Some(sustained.read_mb_s.min(sustained.write_mb_s))
         })
+    }
+
+    /// Random reads a second of all disks together with this many in flight, by Little's law up to what a disk reaches; `None`
+    /// if the model cannot be simulated.
+    pub(crate) fn random_reads_s(&self, in_flight: u64) -> Option<f64> {
+        let (alone_s, most_s) = (*self.random_reads.get_or_init(|| {
+            let with = |depth| disksim::show::random_reads(&self.model, depth).ok();
+            Some((with(1)?.latency_ms / 1e3, with(FULL_DEPTH)?.reads_per_s))
+        }))?;
+        Some((in_flight as f64 / alone_s).min(most_s * self.count as f64))
     }
 
     /// Total bytes of writes that they accept before they are on the media.

@@ -229,3 +229,31 @@ fn issue_39_writes_that_wait_for_the_bitmap_are_warned_of() {
     assert!(!is_said("level = 10, bitmap = \"none\"", "size = \"512G\""));
     assert!(!is_said("level = 0", "size = \"512G\""), "it has no bitmap");
 }
+
+/// Two NVMe drives ranked btrfs first, whose checksums took no time; with a processor it reached half of the others.
+#[test]
+fn requests_that_a_processor_would_limit_are_warned_of() {
+    let of = |model: &str, cpu: &str, io: &str| {
+        let study = format!(
+            "{cpu}[disks]\nmodel = \"{model}\"\ncount = 2\n[[stack]]\narray = {{ level = 1 }}\n[[workload]]\nname = \"w\"\n\
+             io = {{ rw = \"randread\", direct = true, size = \"64G\", runtime = \"30s\", {io} }}\n"
+        );
+        let said = of(&study_file::read(&study, "a.toml", &study_file::Known::default()).expect("a study"));
+        said.into_iter()
+            .filter(|sentence| sentence.contains("of a core"))
+            .collect::<Vec<_>>()
+    };
+    let nvme = "samsung-pm9a3-1920gb";
+    let said = of(nvme, "", "numjobs = 4, iodepth = 32").concat();
+    assert!(said.starts_with("`w` may reach "), "{said}");
+    assert!(said.contains("with 128 in flight"), "{said}");
+    for (model, cpu, io) in [
+        (nvme, "cpu = \"xeon-gold-6430\"\n", "numjobs = 4, iodepth = 32"),
+        (nvme, "", "iodepth = 1"),
+        (nvme, "", "numjobs = 4, iodepth = 32, bs = \"1M\""),
+        (nvme, "", "numjobs = 4, iodepth = 32, rate_iops = 1000"),
+        ("wd-500gb-2007", "", "numjobs = 4, iodepth = 32"),
+    ] {
+        assert_eq!(of(model, cpu, io), [""; 0], "{model} {cpu}{io}");
+    }
+}

@@ -109,7 +109,8 @@ fn build(board: &Scoreboard, choice: &Choice, rates: RateUnit) -> String {
             reached.dedup();
             let reached: Vec<&str> = reached.iter().map(String::as_str).collect();
             format!(
-                "{}: none is shown to lose less than the others in its worst test, where they reach {} of the best.{}",
+                "{} may be the best choice: in their worst tests they reach {} of the best, and the trials do not tell them \
+                 apart.{}",
                 listed(&names, "or"),
                 listed(&reached, "and"),
                 match several.iter().all(|row| row.layout.resyncs) {
@@ -121,12 +122,13 @@ fn build(board: &Scoreboard, choice: &Choice, rates: RateUnit) -> String {
         many => {
             let names: Vec<&str> = many.iter().take(NAMED_MAX).map(|row| row.stack.as_str()).collect();
             format!(
-                "{} of {} are not shown to differ in what they lose in their worst test: {} and {} more. More trials \
-                 may tell them apart.",
+                "Any of {} of {} may be the best choice: {} and {} more. In their worst tests they reach {} of the best or \
+                 more, and the trials do not tell them apart.",
                 many.len(),
                 count(board.rows.len(), "stack"),
                 names.join(", "),
-                many.len() - names.len()
+                many.len() - names.len(),
+                many.last().map_or_else(String::new, |row| worst(board, row))
             )
         }
     }

@@ -16,6 +16,9 @@ use study::wording::bytes;
 /// Rebuilds that are listed; of more, the shortest and the longest are.
 const REBUILDS_MAX: usize = 4;
 
+/// A rebuild that takes this many times as long as one pass over the disk shares the disk's time with other requests.
+const SEEKING_MIN: f64 = 1.5;
+
 /// `3 of 4 disks usable, survives 1 failed disk`; empty if it is unknown.
 pub(super) fn layout(row: &ScoreRow) -> String {
     let usable = usable(row).map(|words| format!("{words} disks usable"));
@@ -204,7 +207,14 @@ pub(super) fn rebuilds_of_one_stack(input: &Input, results: &Results) -> Option<
     };
     rebuilds.figures.retain(|other| other.metric == metric);
     let unit = metric.unit().name();
-    let words = |rebuild: &Rebuild<'_>| format!("{} {unit} ({})", number_of(rebuild.median), rebuild.workload);
+    let pass_hours = input.disks.iter().filter_map(|disk| disk.pass_hours).reduce(f64::max);
+    let is_extrapolated = metric == Metric::TimeToRebuildDisk && cell.stack.array.member_size_bytes.is_some();
+    let words = |rebuild: &Rebuild<'_>| {
+        // Far below the disks' rate seeks decide, and those over the whole disk are longer.
+        let is_least = is_extrapolated && pass_hours.is_some_and(|hours| rebuild.median > SEEKING_MIN * hours);
+        let least = if is_least { "at least " } else { "" };
+        format!("{least}{} {unit} ({})", number_of(rebuild.median), rebuild.workload)
+    };
     let figures = match rebuilds.ends() {
         Some([shortest, longest]) if rebuilds.figures.len() > REBUILDS_MAX => {
             format!("{} to {}", words(&shortest), words(&longest))

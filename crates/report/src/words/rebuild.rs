@@ -24,7 +24,10 @@ pub(crate) fn note(input: &Input) -> Option<String> {
         .iter()
         .any(|sample| sample.entry.metric == Metric::TimeToRebuildDisk);
     let hours = match has_hours {
-        true => "; `h` are hours for the whole disk, if each of its zones reaches the same share of its rate",
+        true => {
+            "; `h` are hours for the whole disk, if each of its zones reaches the same share of its rate; under load at least that, since seeks \
+                 over the whole disk are longer"
+        }
         false => "",
     };
     (!words.is_empty()).then(|| format!("rebuild: measured on members of {}{hours}", words.join(", ")))

@@ -170,7 +170,7 @@ fn without_a_difference_no_stack_is_recommended() {
         one.entry.value = 50.0 + f64::from(one.trial.index);
     }
     let page = html(&input);
-    assert!(page.contains(" are not shown to differ in what they lose"));
+    assert!(page.contains(" and the trials do not tell them apart"));
     assert!(!page.contains("<section id=\"recommended\""));
 }
 
