@@ -1,7 +1,7 @@
 //! A run on this machine: whether it is permitted, on which disks, and what an earlier run left.
 
 use crate::cells_without_tools::{check_tools, tools_needed};
-use crate::dry_run::{self, Around};
+use crate::dry_run_text::{self, Around};
 use crate::{Error, LoopFiles, Options};
 use host::{Chosen, JUDGING, LedgerFolder, Lock, Session, short_serial};
 use runner::{DiskSource, HostPlace, disks_of};
@@ -105,7 +105,7 @@ impl PreparedHost {
             }
         };
         let setting = TrialSetting {
-            disks: dry_run::dealt(trial, &devices)?,
+            disks: dry_run_text::dealt(trial, &devices)?,
             folder: self.state.folder().to_owned(),
             name: name.to_owned(),
             zeroed: on == DryRunOn::LoopFiles,

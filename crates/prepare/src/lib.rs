@@ -6,7 +6,7 @@
 pub mod aa_control;
 pub mod advice;
 pub mod cells_without_tools;
-pub mod dry_run;
+pub mod dry_run_text;
 mod error;
 mod fio_options;
 pub mod host_run;

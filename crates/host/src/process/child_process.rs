@@ -11,7 +11,7 @@ use crate::process::loop_devices;
 use crate::process::roll_back::{self, Outcome};
 use crate::process::trial_ledger::TrialLedger;
 use crate::safety::claim::{Handed, HeldDisk};
-use crate::safety::refusal::JUDGING;
+use crate::safety::judgement::JUDGING;
 use crate::safety::write_checks::TrialCheck;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;

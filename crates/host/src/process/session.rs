@@ -8,7 +8,7 @@ use crate::observe::kernel_log::KernelLog;
 use crate::process::child_process::{HostJob, RollBackLine, TestDisks, TrialJob};
 use crate::process::watched_process::{EndedProcess, HungProcess, Running};
 use crate::safety::claim::{self, HeldDisk};
-use crate::safety::refusal::JUDGING;
+use crate::safety::judgement::JUDGING;
 use crate::safety::select::Chosen;
 use crate::safety::usage::is_held;
 use crate::safety::write_checks::{TrialCheck, locked};

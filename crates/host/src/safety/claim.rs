@@ -7,8 +7,8 @@ use crate::device::device_number::DeviceNumber;
 use crate::device::disk::Disk;
 use crate::device::identity::Identity;
 use crate::ledger::leftovers;
+use crate::safety::judgement::{self, Circumstances, JUDGING};
 use crate::safety::obstacle::Obstacle;
-use crate::safety::refusal::{self, Circumstances, JUDGING};
 use rustix::fs::{Mode, OFlags};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
@@ -118,7 +118,7 @@ impl HeldDisk {
             is_claimed: self.claim.is_some(),
             left: Some(&self.left),
         };
-        let judgement = refusal::judge(&disk, &circumstances);
+        let judgement = judgement::judge(&disk, &circumstances);
         let is_against = |obstacle: &&Obstacle| match obstacle {
             Obstacle::Changed { .. } => as_left,
             other => !given_up.contains(other),

@@ -4,8 +4,8 @@ use crate::device::blank_check::Fingerprint;
 use crate::device::disk::Disk;
 use crate::device::identity::Identity;
 use crate::ledger::leftovers;
+use crate::safety::judgement::{self, Circumstances, Judgement};
 use crate::safety::obstacle::Obstacle;
-use crate::safety::refusal::{self, Circumstances, Judgement};
 use std::fmt;
 use std::path::PathBuf;
 use tools::Tools;
@@ -147,13 +147,13 @@ fn look(disk: &Disk, tools: &Tools) -> Judgement {
     let left = leftovers::on(disk);
     if let Some(left) = &left {
         circumstances.left = Some(left);
-        let judgement = refusal::judge(disk, &circumstances);
+        let judgement = judgement::judge(disk, &circumstances);
         if judgement.obstacles.is_empty() {
             return judgement;
         }
     }
     circumstances.left = None;
-    refusal::judge(disk, &circumstances)
+    judgement::judge(disk, &circumstances)
 }
 
 /// A serial number of no named disk is a typing error or means another disk.

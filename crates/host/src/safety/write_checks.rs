@@ -5,7 +5,7 @@ use crate::device::device_number::DeviceNumber;
 use crate::ledger::ledger_file::ClaimedDisk;
 use crate::ledger::run_devices::RunDevices;
 use crate::safety::claim::{self, HeldDisk};
-use crate::safety::refusal::JUDGING;
+use crate::safety::judgement::JUDGING;
 use crate::safety::signature::{self, Signature};
 use rustix::fs::OFlags;
 use std::collections::{BTreeMap, BTreeSet};

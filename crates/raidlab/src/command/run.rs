@@ -7,7 +7,7 @@ use crate::progress::{KernelBar, RunDisplay, note, say};
 use crate::signals::Signals;
 use lab::kernel::Cache;
 use prepare::{
-    Options, Prepared, PreparedHost, aa_control, advice, cells_without_tools, dry_run, inventory, lab_run,
+    Options, Prepared, PreparedHost, aa_control, advice, cells_without_tools, dry_run_text, inventory, lab_run,
     load_study, now_unix_s, processors, refusals, version,
 };
 use runner::{Outlook, Place, RunOutcome, Runner};
@@ -54,7 +54,7 @@ pub fn run(arguments: &RunArguments) -> Result<ExitCode, ExpectedError> {
         lab_run::check(&options, &part, cache)?;
     }
     if arguments.dry_run {
-        return print(&dry_run::commands(&part, &wanted)?).map(|()| ExitCode::SUCCESS);
+        return print(&dry_run_text::commands(&part, &wanted)?).map(|()| ExitCode::SUCCESS);
     }
     for note in advice::notes(&plan) {
         say(&format!("raidlab: note: {note}"));
