@@ -337,6 +337,9 @@ pub struct BenchArguments {
     /// Only figures whose name contains this
     #[arg(long, value_name = "TEXT")]
     pub only: Option<String>,
+    /// Show where the wall time of this store's last run went, by step of its trials; nothing is measured
+    #[arg(long, value_name = "STORE", conflicts_with_all = ["output", "only", "pairs"])]
+    pub steps_of: Option<PathBuf>,
     /// Number of measurements of each
     #[arg(long, default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..=99))]
     pub pairs: u32,

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
+use std::time::Instant;
 use store::{Ending, OpenRun, Store, TrialId, TrialStatus};
 use study::event::Event;
 use study::plan::{Plan, Trial};
@@ -60,6 +61,7 @@ struct Seat {
 struct Running {
     row: TrialId,
     seat: Seat,
+    began: Instant,
 }
 
 impl Runner<'_> {
@@ -126,8 +128,9 @@ impl Runner<'_> {
                         trial: &trial,
                     });
                     let (place, sender) = (places[seat.place].as_ref(), sender.clone());
+                    let began = Instant::now();
                     scope.spawn(move || work(place, &trial, seat.slot, count, interrupt, &sender));
-                    running.insert(count, Running { row, seat });
+                    running.insert(count, Running { row, seat, began });
                 }
                 if running.is_empty() {
                     return Ok(());
@@ -152,10 +155,14 @@ impl Runner<'_> {
             }
             What::Seen(Seen::Notice(words)) => (self.observer)(Progress::Notice(&words)),
             What::Seen(Seen::Event(event)) => {
-                if let Event::Step { name, .. } = &event {
-                    (self.observer)(Progress::Step { id, name });
+                let Running { row, began, .. } = &running[&id];
+                match &event {
+                    Event::Step { name, .. } => {
+                        (self.observer)(Progress::Step { id, name });
+                        self.store.append_step(*row, &event, began.elapsed())?;
+                    }
+                    _ => self.store.append(*row, &event)?,
                 }
-                self.store.append(running[&id].row, &event)?;
             }
             What::End(report) => {
                 let Running { row, .. } = running.remove(&id).expect("it was running");

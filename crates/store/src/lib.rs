@@ -21,6 +21,7 @@ mod run;
 mod seal;
 mod snapshot;
 mod sql_types;
+mod wall_time;
 mod write;
 
 pub use digest::digest_of_export;
@@ -34,6 +35,7 @@ pub use record::{Ending, RunChoice, RunId, RunSpec, RunSummary, TrialId, TrialRe
 pub use run::{OpenRun, RunState};
 pub use seal::Changed;
 pub use snapshot::Snapshot;
+pub use wall_time::WallOfStep;
 
 /// Result type of this crate.
 pub type Result<T> = std::result::Result<T, StoreError>;

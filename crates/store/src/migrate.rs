@@ -10,7 +10,7 @@ enum Step {
 }
 
 /// Starting with the empty file.
-const STEPS: [Step; 9] = [
+const STEPS: [Step; 10] = [
     Step::Sql(include_str!("schema/1.sql")),
     Step::Sql(include_str!("schema/2.sql")),
     Step::Sql(include_str!("schema/3.sql")),
@@ -20,6 +20,7 @@ const STEPS: [Step; 9] = [
     Step::Sql(include_str!("schema/7.sql")),
     Step::Sql(include_str!("schema/8.sql")),
     Step::Sql(include_str!("schema/9.sql")),
+    Step::Sql(include_str!("schema/10.sql")),
 ];
 
 /// The texts that define the views: SQLite executes whatever stands in a file in their place.

@@ -281,7 +281,7 @@ impl Store {
         self.in_plan_order(part.run, measured)
     }
 
-    fn rows<T>(
+    pub(crate) fn rows<T>(
         &self,
         sql: &str,
         parameters: impl rusqlite::Params,

@@ -5,6 +5,7 @@ use crate::run::OpenRun;
 use crate::sql_types::{json, signed};
 use crate::{Result, Store, StoreError, facts};
 use rusqlite::{Transaction, params};
+use std::time::Duration;
 use study::event::{Event, Failure, Guard, Latency, Sample, ToolCall};
 use study::plan::Trial;
 
@@ -60,6 +61,17 @@ impl Store {
                 params![trial.0, signed(*at_ns)],
             ),
         };
+        self.checked(result)
+    }
+
+    /// Stores the step of a trial that began this long after the trial. After that it survives SIGKILL.
+    pub fn append_step(&mut self, trial: TrialId, event: &Event, wall: Duration) -> Result<()> {
+        self.append(trial, event)?;
+        let wall_ns = u64::try_from(wall.as_nanos()).unwrap_or(u64::MAX);
+        let result = self.execute(
+            "INSERT INTO step_wall (step_id, wall_ns) SELECT max(id), ?2 FROM step WHERE trial_id = ?1",
+            params![trial.0, signed(wall_ns)],
+        );
         self.checked(result)
     }
 

@@ -4,6 +4,7 @@ use crate::fixture::{Bench, ORIGIN, events, sample};
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 use store::{Ending, RunState, Store, StoreError, TrialStatus};
 use study::event::{Event, Failure, Guard};
 use study::workload::{IoPattern, IoSpec, Work};
@@ -149,7 +150,7 @@ fn write_until_killed(path: &Path) {
     let trial = store.begin_trial(&run, &bench.trial(1, 0), ORIGIN).unwrap();
     store.append(trial, &sample("read", 1.0)).unwrap();
     println!("\nappended");
-    std::thread::sleep(std::time::Duration::from_secs(60));
+    std::thread::sleep(Duration::from_secs(60));
 }
 
 const STORE_OF_CHILD: &str = "RAIDLAB_TEST_STORE";
@@ -371,4 +372,38 @@ fn exports() {
     };
     insta::assert_snapshot!("export_json", store.export_json(run.summary.id, &judged).unwrap());
     insta::assert_snapshot!("export_csv", store.export_csv(run.summary.id).unwrap());
+}
+
+/// Where wall time goes: from each step to the next, before the first the guest boots, and nothing of a failed trial.
+#[test]
+fn wall_time_is_that_of_steps() {
+    let bench = Bench::new();
+    let mut store = bench.open();
+    let run = store.open_run(&bench.spec()).unwrap();
+    let ms = Duration::from_millis;
+    let failure = Failure {
+        step: "mkfs".to_owned(),
+        message: "it failed".to_owned(),
+    };
+    for (place, ending) in [
+        (0, Ending::Done),
+        (1, Ending::Failed(failure)),
+    ] {
+        let trial = store.begin_trial(&run, &bench.trial(place, 0), ORIGIN).unwrap();
+        for (name, at_ns, wall) in [("mkfs", 10, ms(1)), ("mount", 30, ms(2)), ("mkfs", 40, ms(4))] {
+            let name = name.to_owned();
+            store.append_step(trial, &Event::Step { name, at_ns }, wall).unwrap();
+        }
+        store.append(trial, &Event::Done { at_ns: 100 }).unwrap();
+        store.end_trial(trial, &ending, 9_000_000).unwrap();
+    }
+    let steps = store.wall_by_step(run.summary.id).unwrap();
+    let words: Vec<(&str, u64, Duration, u128)> = steps
+        .iter()
+        .map(|step| (step.name.as_str(), step.steps, step.wall, step.machine.as_nanos()))
+        .collect();
+    assert_eq!(
+        words,
+        [("mkfs", 2, ms(6), 80), ("mount", 1, ms(2), 10), ("", 1, ms(1), 10)]
+    );
 }

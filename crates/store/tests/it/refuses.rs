@@ -81,8 +81,8 @@ fn a_store_of_a_newer_raidlab() {
         .pragma_update(None, "user_version", 99)
         .unwrap();
     insta::assert_snapshot!(messages(&bench.path()), @"
-    write: `/folder/raidlab.db` was written by a newer raidlab (its schema is 99, this raidlab supports up to 9): update raidlab, or name another file
-    read:  `/folder/raidlab.db` was written by a newer raidlab (its schema is 99, this raidlab supports up to 9): update raidlab, or name another file
+    write: `/folder/raidlab.db` was written by a newer raidlab (its schema is 99, this raidlab supports up to 10): update raidlab, or name another file
+    read:  `/folder/raidlab.db` was written by a newer raidlab (its schema is 99, this raidlab supports up to 10): update raidlab, or name another file
     ");
 }
 
