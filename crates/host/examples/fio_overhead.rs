@@ -91,6 +91,7 @@ fn through_raidlab(disk: &Disk) -> ToolCall {
         folder: disk.folder.path().to_owned(),
         name: "raidlab-bench".to_owned(),
         zeroed: true,
+        created: false,
         disk_kind: DiskKind::Real,
         teardown: Teardown::Full,
     };

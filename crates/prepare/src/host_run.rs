@@ -109,6 +109,7 @@ impl PreparedHost {
             folder: self.state.folder().to_owned(),
             name: name.to_owned(),
             zeroed: on == DryRunOn::LoopFiles,
+            created: false,
             disk_kind: DiskKind::Real,
             teardown: Teardown::Full,
         };

@@ -8,7 +8,7 @@ use lab::guest::SpareMemory;
 use lab::kernel::{Cache, KernelName};
 use lab::processor::Processors;
 use lab::programs::GuestPrograms;
-use runner::{Admission, Kernels, LabPlace};
+use runner::{Admission, CreatedStacks, Kernels, LabPlace};
 use std::collections::BTreeSet;
 use std::path::Path;
 use study::plan::Plan;
@@ -102,6 +102,7 @@ pub fn place(
         cache,
         init: own_init()?,
         spare: SpareMemory::default(),
+        created: CreatedStacks::new(share.contents_bytes),
         slots: jobs,
         processors: lab::guest::processors(),
         memory_budget_bytes: share.contents_bytes,
@@ -128,8 +129,10 @@ impl MemoryShare {
         let cells = plan.cells.iter().map(|cell| cell.machine.ram_bytes);
         let (ram_bytes_max, jobs) = (cells.max().unwrap_or(0), jobs as u64);
         let all_bytes = free_bytes - free_bytes / RESERVE_SHARE;
-        let left_bytes = all_bytes.saturating_sub(ram_bytes_max.saturating_mul(jobs)) / jobs;
-        let most = (free_bytes / MEMORY_SHARE / jobs).max(CONTENTS_BYTES_MIN);
+        // Those of stacks that are created once are kept.
+        let shares = jobs + u64::from(plan.cells.iter().any(|cell| cell.machine.create_once));
+        let left_bytes = all_bytes.saturating_sub(ram_bytes_max.saturating_mul(jobs)) / shares;
+        let most = (free_bytes / MEMORY_SHARE / shares).max(CONTENTS_BYTES_MIN);
         let contents_bytes = left_bytes.clamp(CONTENTS_BYTES_MIN, most);
         let guests = all_bytes / ram_bytes_max.saturating_add(contents_bytes);
         Self {

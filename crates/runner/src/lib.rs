@@ -24,7 +24,7 @@ pub use outlook::{Outlook, Pace};
 pub use partition::{Partition, is_fixed, part_of};
 pub use place::host::{DiskSource, HostPlace, disks_of};
 pub use place::lab::{Kernels, LabPlace};
-pub use place::{Admission, Place, Seen, TrialReport};
+pub use place::{Admission, CreatedStacks, Place, Seen, TrialReport};
 pub use progress::Progress;
 pub use runner::{RunOutcome, Runner};
 pub use stop_request::Interrupt;

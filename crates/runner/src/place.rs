@@ -1,11 +1,13 @@
 //! Places where trials run.
 
 mod admission;
+mod created_stacks;
 pub mod host;
 pub mod lab;
 mod power_cuts;
 
 pub use admission::Admission;
+pub use created_stacks::CreatedStacks;
 
 use crate::error::PlaceError;
 use std::sync::atomic::AtomicBool;
@@ -67,4 +69,15 @@ pub struct TrialReport {
     pub wall: Duration,
     /// Why the place cannot run more trials, if so.
     pub halt: Option<PlaceError>,
+}
+
+impl TrialReport {
+    /// The trial was interrupted before its guest started.
+    const fn not_begun() -> Self {
+        Self {
+            wall: Duration::ZERO,
+            ending: Ending::Interrupted,
+            halt: None,
+        }
+    }
 }

@@ -63,6 +63,7 @@ fn provision(stack: &ProvisionedStack, sink: &mut dyn FnMut(Event)) -> Result<()
         work_folder: Path::new("/tmp/raidlab"),
         name: "raidlab",
         zeroed: stack.zeroed,
+        created: false,
         disk_kind: DiskKind::Simulated,
         teardown: Teardown::Full,
     };

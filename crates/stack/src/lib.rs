@@ -37,6 +37,6 @@ pub use setup::dry_run::{DryRun, dry_run};
 pub use setup::failure::{FailedUndo, StackError, TeardownError};
 pub use setup::stack::Stack;
 pub use setup::undo::{Undoing, undo};
-pub use setup::up::{down, remount, up};
+pub use setup::up::{down, put_down, remount, up};
 pub use simulated::{DryRunOn, SimulatedMachine};
 pub use timeline::{ActsAndTests, Timeline, tools_of_acts, write_known_file};

@@ -29,6 +29,9 @@ pub struct MachineSpec {
     /// Shared buses of the lab's disks, in addition to their own interfaces.
     #[serde(default)]
     pub buses: Vec<Bus>,
+    /// In the lab: each stack is created once for each seed, and its trials start from copies of its disks.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub create_once: bool,
     /// The processor of a lab guest; absent if it is infinitely fast, and on a host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub processor: Option<ProcessorSpec>,

@@ -37,6 +37,8 @@ pub struct TrialSetting {
     pub name: String,
     /// The disks are all zeros.
     pub zeroed: bool,
+    /// The stack was created on these disks before ([`create`]).
+    pub created: bool,
     pub disk_kind: DiskKind,
     pub teardown: Teardown,
 }
@@ -48,6 +50,7 @@ impl TrialSetting {
             work_folder: &self.folder,
             name: &self.name,
             zeroed: self.zeroed,
+            created: self.created,
             disk_kind: self.disk_kind,
             teardown: self.teardown,
         }
@@ -94,6 +97,9 @@ pub fn dry_run(trial: &Trial, setting: &TrialSetting, on: DryRunOn) -> Result<Dr
 /// The programs that trials of this cell call.
 pub fn tools_needed(cell: &Cell, teardown: Teardown) -> Vec<Tool> {
     let mut tools = stack::tools_needed(&cell.stack, teardown);
+    if cell.machine.create_once && cell.stack.filesystem.kind.is_pool() {
+        tools.push(Tool::Partx);
+    }
     tools.extend(workload::tool(&cell.workload.work));
     if matches!(cell.workload.work, Work::PowerCut(_)) {
         tools.extend(stack::tools_of_recovery(&cell.stack));
@@ -125,6 +131,45 @@ fn run_steps(
         }
         Ok(())
     })
+}
+
+/// Everything that the disks depend on after [`create`]: trials with the same key can start from copies of the same disks.
+pub fn creation_key(trial: &Trial) -> String {
+    let cell = &trial.cell;
+    let files = workload::prepared_files(&cell.workload.work);
+    serde_json::to_string(&(&cell.machine, &cell.stack, trial.seed, files)).expect("a stack is plain data")
+}
+
+/// Creates the stack of a trial on a machine that ends with it, with the files that its workload finds filled, and leaves both on
+/// the disks for the machines of trials. The last event is `Done`, or `Failed`.
+pub fn create(trial: &Trial, setting: &TrialSetting, sink: &mut dyn FnMut(Event)) {
+    let spec = &trial.cell.stack;
+    let tools = stack::tools_needed(spec, setting.teardown);
+    let safety = Safety {
+        ledger: &mut MemoryLedger::default(),
+        check: &mut NoDiskCheck,
+    };
+    let began = Instant::now();
+    let created = with_stack(spec, &tools, setting, safety, began, sink, &mut |stack, context| {
+        let target = Target {
+            mount_point: stack.mount_point.as_deref(),
+            block_device: &stack.block_device,
+        };
+        workload::prepare_files(&trial.cell.workload.work, &target, trial.seed).map_err(|error| Failure {
+            step: "prepare files".to_owned(),
+            message: error.to_string(),
+        })?;
+        stack::put_down(stack, context).map_err(|error| Failure {
+            step: "put the stack down".to_owned(),
+            message: error.to_string(),
+        })
+    });
+    sink(match created {
+        Ok(()) => Event::Done {
+            at_ns: nanoseconds_since(began),
+        },
+        Err(failure) => Event::Failed(failure),
+    });
 }
 
 /// Sets up a stack on a machine that ends with it, calls `act` with it, and tears it down.

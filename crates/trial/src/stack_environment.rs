@@ -80,6 +80,10 @@ impl Host for StackHost<'_, '_> {
         self.context.access.recorder.record(event);
     }
 
+    fn has_files(&self) -> bool {
+        self.context.setting.created
+    }
+
     fn step(&mut self, name: &str) {
         let at_ns = super::nanoseconds_since(self.context.began);
         self.context.access.recorder.record(Event::Step {

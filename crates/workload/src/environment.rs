@@ -65,6 +65,11 @@ pub trait Host {
         None
     }
 
+    /// Whether files that the workload finds filled are there already ([`prepare_files`](crate::prepare_files)).
+    fn has_files(&self) -> bool {
+        false
+    }
+
     /// Starts the acts on the array, if there are any and they have not started. Called by workloads that do not
     /// call [`quiesce_and_drop_caches`](Self::quiesce_and_drop_caches), which starts them as well.
     fn begin_acts(&mut self) -> Result<(), HostError> {

@@ -51,11 +51,15 @@ use crate::{Engine, Target, WorkloadError};
 use block_order::Cursor;
 use figures::WrittenOut;
 use native::{Method, Shared};
+use std::path::Path;
 use std::time::Instant;
 use study::event::Event;
-use study::workload::{IoEngine, IoSpec};
+use study::workload::{BufferFill, IoEngine, IoSpec};
 use tally::Outcome;
 use tools::Tool;
+
+/// Contents are stored in units of this size.
+const PAGE_BYTES: usize = 4096;
 
 impl Engine for IoSpec {
     fn tool(&self) -> Option<Tool> {
@@ -65,12 +69,52 @@ impl Engine for IoSpec {
     fn run(&self, target: &Target<'_>, seed: u64, host: &mut dyn Host) -> Result<(), WorkloadError> {
         run(self, target, seed, host)
     }
+
+    fn prepared_files(&self) -> Option<String> {
+        shared_files(self)
+    }
+
+    fn prepare_files(&self, target: &Target<'_>, seed: u64) -> Result<(), WorkloadError> {
+        let contents = Contents::of_buffer(seed, self.block_bytes, &self.buffer);
+        match target.mount_point.filter(|_| shared_files(self).is_some()) {
+            Some(mount_point) => targets::prepare(&fio::layout(self, mount_point), &contents),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Files that are read are filled. Blocks without an equal one would take as much memory as the files have bytes.
+fn shared_files(spec: &IoSpec) -> Option<String> {
+    let layout = fio::layout(spec, Path::new("/"));
+    if !layout.filled || spec.buffer.dedupe_percent.is_some() {
+        return None;
+    }
+    // A pattern of a page makes the same files of blocks of any size.
+    let is_one_page = |pattern: &[u8]| !pattern.is_empty() && PAGE_BYTES.is_multiple_of(pattern.len());
+    let is_same = match &spec.buffer.fill {
+        BufferFill::Random => false,
+        BufferFill::Zero => true,
+        BufferFill::Pattern(pattern) => is_one_page(pattern) && spec.block_bytes.is_multiple_of(PAGE_BYTES as u64),
+    };
+    let block_bytes = match is_same && spec.buffer.compress_percent == 0 {
+        true => 0,
+        false => spec.block_bytes,
+    };
+    let files = (
+        layout.jobs,
+        layout.files,
+        layout.file_bytes,
+        layout.offset_bytes,
+        layout.reserved,
+    );
+    Some(format!("{files:?} {block_bytes} {:?}", spec.buffer))
 }
 
 fn run(spec: &IoSpec, target: &Target<'_>, seed: u64, host: &mut dyn Host) -> Result<(), WorkloadError> {
     check(spec, target)?;
     let contents = Contents::of_buffer(seed, spec.block_bytes, &spec.buffer);
-    if let Some(mount_point) = target.mount_point {
+    let is_there = host.has_files() && shared_files(spec).is_some();
+    if let Some(mount_point) = target.mount_point.filter(|_| !is_there) {
         host.step("prepare files");
         targets::prepare(&fio::layout(spec, mount_point), &contents)?;
     }

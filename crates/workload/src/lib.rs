@@ -51,6 +51,17 @@ pub fn run(spec: &WorkloadSpec, target: &Target<'_>, seed: u64, host: &mut dyn H
     engine(&spec.work).run(target, seed, host)
 }
 
+/// Identifies the files that a workload finds filled, and their contents, besides the seed: workloads with the same can start from
+/// copies of one filesystem. `None` if it makes all of its files itself.
+pub fn prepared_files(work: &Work) -> Option<String> {
+    engine(work).prepared_files()
+}
+
+/// Fills the files of [`prepared_files`]; where [`Host::has_files`] says so, [`run`] does not.
+pub fn prepare_files(work: &Work, target: &Target<'_>, seed: u64) -> Result<(), WorkloadError> {
+    engine(work).prepare_files(target, seed)
+}
+
 /// The external program of a workload; `None` if raidlab does the work itself.
 pub fn tool(work: &Work) -> Option<Tool> {
     engine(work).tool()
@@ -62,6 +73,14 @@ trait Engine {
     fn tool(&self) -> Option<Tool>;
 
     fn run(&self, target: &Target<'_>, seed: u64, host: &mut dyn Host) -> Result<(), WorkloadError>;
+
+    fn prepared_files(&self) -> Option<String> {
+        None
+    }
+
+    fn prepare_files(&self, _target: &Target<'_>, _seed: u64) -> Result<(), WorkloadError> {
+        Ok(())
+    }
 }
 
 fn engine(work: &Work) -> &dyn Engine {

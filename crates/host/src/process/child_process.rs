@@ -216,6 +216,7 @@ fn run_trial(job: &TrialJob, handed: Vec<Handed>, claims: Vec<ClaimedDisk>, ledg
         folder: job.folder.clone(),
         name: job.name.clone(),
         zeroed,
+        created: false,
         disk_kind: DiskKind::Real,
         teardown: Teardown::Full,
     };

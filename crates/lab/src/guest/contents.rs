@@ -3,10 +3,11 @@
 use super::memory_file::{Ends, duplicate, memfd};
 use super::spare_memory::{GuestMemory, Purpose, SpareMemory};
 use super::{StartError, starting};
-use rustix::fs::{Mode, OFlags, fstat};
+use rustix::fs::{Mode, OFlags, SeekFrom, fstat};
+use rustix::io::Errno;
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -60,6 +61,36 @@ impl DiskContents {
         })
     }
 
+    /// A copy for a guest, whose writes do not change these. Data beyond the memory goes to an unnamed file in `folder`.
+    ///
+    /// # Errors
+    /// If the files cannot be created, copied, or are those of a guest that was killed.
+    pub fn copy(&self, spare: &SpareMemory, folder: &Path) -> Result<Self, StartError> {
+        const DOING: &str = "cannot copy the disks' contents";
+        let size = |file: BorrowedFd<'_>| fstat(file).map(|there| there.st_size as u64).map_err(io::Error::from);
+        let memory_bytes = size(self.memory.as_fd()).map_err(starting(DOING))?;
+        let copy = Self::of_spare(spare, memory_bytes, folder)?;
+        if size(self.places.as_fd()).map_err(starting(DOING))? == 0 {
+            return Err(starting(DOING)(io::Error::other("no guest has left any")));
+        }
+        for (from, to) in [
+            (self.memory.as_fd(), copy.memory.as_fd()),
+            (self.spill.as_fd(), copy.spill.as_fd()),
+            (self.places.as_fd(), copy.places.as_fd()),
+        ] {
+            copy_data(from, to).map_err(starting(DOING))?;
+        }
+        copy.used.store(true, Ordering::Relaxed);
+        Ok(copy)
+    }
+
+    /// Bytes that they take of memory and disk.
+    pub fn bytes(&self) -> u64 {
+        let files = [self.memory.as_fd(), self.spill.as_fd(), self.places.as_fd()];
+        let blocks = files.map(|file| fstat(file).map_or(0, |there| there.st_blocks as u64));
+        blocks.iter().sum::<u64>() * 512
+    }
+
     /// A guest's file descriptors, with their numbers in the guest.
     ///
     /// # Errors
@@ -102,4 +133,30 @@ impl DiskContents {
         };
         Ok((file.try_clone_to_owned()?.into(), offset))
     }
+}
+
+/// Copies what a sparse file has, not its holes.
+fn copy_data(from: BorrowedFd<'_>, to: BorrowedFd<'_>) -> io::Result<()> {
+    let (from, to) = (
+        File::from(from.try_clone_to_owned()?),
+        File::from(to.try_clone_to_owned()?),
+    );
+    let mut buffer = vec![0; 1 << 20];
+    let mut at = 0;
+    loop {
+        at = match rustix::fs::seek(&from, SeekFrom::Data(at)) {
+            Ok(data) => data,
+            // There is no more.
+            Err(Errno::NXIO) => break,
+            Err(error) => return Err(error.into()),
+        };
+        let end = rustix::fs::seek(&from, SeekFrom::Hole(at))?;
+        while at < end {
+            let piece = (end - at).min(buffer.len() as u64) as usize;
+            from.read_exact_at(&mut buffer[..piece], at)?;
+            to.write_all_at(&buffer[..piece], at)?;
+            at += piece as u64;
+        }
+    }
+    Ok(())
 }

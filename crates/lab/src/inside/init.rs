@@ -22,7 +22,7 @@ use std::time::Instant;
 use study::event::{Event, Failure};
 use study::plan::Trial;
 use study::{DiskCounter, DiskCounters};
-use trial::{CARRIED, MemoryLedger, NoDiskCheck, Safety};
+use trial::{CARRIED, MemoryLedger, NoDiskCheck, Safety, TrialSetting};
 
 /// Filesystems mounted over the root, which may be the host's and read-only; the kernel mounts /dev itself.
 const MOUNTS: &[(&str, &str, &str)] = &[
@@ -83,6 +83,7 @@ fn work(channel: &mut Channel) -> io::Result<()> {
     }
     match job {
         GuestJob::Trial(trial) => run_trial(channel, &trial),
+        GuestJob::Create(trial) => create_stack(channel, &trial),
         GuestJob::Judge(trial, cuts) => judge(channel, &trial, &cuts),
         GuestJob::Shell(shell) => shell::run(channel, &shell),
         GuestJob::Program(program) => run_program(channel, &program),
@@ -101,7 +102,10 @@ fn run_trial(channel: &mut Channel, trial: &Trial) -> io::Result<()> {
         None => None,
     };
     let mut watch = account.as_ref().map(Watch::new);
-    let setting = channel.setting(&trial.cell.machine)?;
+    let setting = TrialSetting {
+        created: trial.cell.machine.create_once,
+        ..channel.setting(&trial.cell.machine)?
+    };
     let safety = Safety {
         ledger: &mut MemoryLedger::default(),
         check: &mut NoDiskCheck,
@@ -123,6 +127,18 @@ fn run_trial(channel: &mut Channel, trial: &Trial) -> io::Result<()> {
     }
     say_disks(channel)?;
     channel.say(&end)
+}
+
+fn create_stack(channel: &mut Channel, trial: &Trial) -> io::Result<()> {
+    memory::take_pages(trial.seed, trial.cell.machine.ram_bytes)?;
+    let setting = channel.setting(&trial.cell.machine)?;
+    let mut lost = None;
+    trial::create(trial, &setting, &mut |event| {
+        if let Err(error) = channel.say(&event) {
+            lost = Some(error);
+        }
+    });
+    lost.map_or(Ok(()), Err)
 }
 
 /// Reports each verdict on one line, and ends early if the machine would not be clean for the next state. No digests of

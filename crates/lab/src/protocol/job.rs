@@ -13,6 +13,8 @@ use study::workload::IoSpec;
 pub enum GuestJob {
     /// Run one trial and report its events.
     Trial(Box<Trial>),
+    /// Create the stack of a trial and leave it on the disks.
+    Create(Box<Trial>),
     /// Restart the stack of a trial after each of these power cuts, and check what survived.
     Judge(Box<Trial>, Vec<ToJudge>),
     /// Set a trial's stack up and run a shell on it.

@@ -16,6 +16,7 @@ pub fn setting_on(disks: Disks) -> TrialSetting {
         folder: PathBuf::from(FOLDER),
         name: "raidlab".to_owned(),
         zeroed: true,
+        created: false,
         disk_kind: DiskKind::Simulated,
         teardown: Teardown::None,
     }

@@ -8,6 +8,7 @@ mod bcachefs;
 mod commands;
 mod contents;
 mod cost;
+mod created_once;
 mod determinism;
 mod disks_busy;
 mod every_workload;

@@ -1,11 +1,12 @@
 //! Guests of the lab as a place for trials.
 
-use super::{Admission, Place, Seen, TrialReport};
+use super::created_stacks::CreatedStack;
+use super::{Admission, CreatedStacks, Place, Seen, TrialReport};
 use crate::error::PlaceError;
 use crate::trial_outcome::OutcomeReader;
 use lab::carried::Programs;
 use lab::disks::Models;
-use lab::guest::{self, Config, EndedGuest, Init, LIMITS, SpareMemory};
+use lab::guest::{self, Config, DiskContents, EndedGuest, Init, LIMITS, SpareMemory};
 use lab::job::GuestJob;
 use lab::kernel::{Cache, Kernel, KernelName};
 use lab::power_cut::Exploration;
@@ -48,6 +49,8 @@ pub struct LabPlace {
     pub init: Init,
     /// Memory of ended guests.
     pub spare: SpareMemory,
+    /// Stacks that are created once.
+    pub created: CreatedStacks,
     /// Number of guests that run at the same time.
     pub slots: usize,
     /// The CPUs for guests; the guest of each slot runs on one of them.
@@ -89,11 +92,7 @@ impl Place for LabPlace {
     ) -> Result<TrialReport, PlaceError> {
         let bytes = trial.cell.machine.ram_bytes.saturating_add(self.memory_budget_bytes);
         let Some(_memory) = self.memory.enter(bytes, stop) else {
-            return Ok(TrialReport {
-                wall: Duration::ZERO,
-                ending: Ending::Interrupted,
-                halt: None,
-            });
+            return Ok(TrialReport::not_begun());
         };
         let folder = TrialFolder::new(self.cache.folder()).map_err(PlaceError::Folder)?;
         let kernel = &self.kernels[&KernelName::of(&trial.cell.machine, &trial.cell.stack)];
@@ -102,10 +101,8 @@ impl Place for LabPlace {
         let disks = lab::disks::encoded(trial, &self.models)?;
         let job = lab::job::encode(&job, &[]);
         let root = self.programs.root(trial, kernel)?;
-        let trace = match &self.trace_folder {
-            Some(folder) => Some(trace_file(folder, trial).map_err(PlaceError::Trace)?),
-            None => None,
-        };
+        let trace = self.trace_folder.as_ref().map(|folder| trace_file(folder, trial));
+        let trace = trace.transpose().map_err(PlaceError::Trace)?;
         let config = Config {
             kernel: kernel.image()?,
             init: &self.init,
@@ -134,6 +131,17 @@ impl Place for LabPlace {
         };
         let files = std::iter::once(&image).chain(root.files()).cloned().collect();
         see(Seen::Event(Event::GuestFiles { files }));
+        let copy = match trial.cell.machine.create_once {
+            true => match self.copy_of_created(trial, &config, stop, see) {
+                Ok(copy) => Some(copy),
+                Err(why) => return why.report(),
+            },
+            false => None,
+        };
+        let config = Config {
+            contents: copy.as_ref(),
+            ..config
+        };
         if let Work::PowerCut(spec) = trial.cell.workload.work.clone() {
             let exploration = Exploration { trial, spec, config };
             return Ok(super::power_cuts::run(&exploration, stop, see));
@@ -170,6 +178,68 @@ impl Place for LabPlace {
             ending: outcome.ending(&ended.end, "boot", |end| message(end, &ended)),
             halt: None,
         })
+    }
+}
+
+/// Why there is no stack for a trial.
+enum NotCreated {
+    Place(PlaceError),
+    /// It could not be created: the trial's report.
+    Trial(Box<TrialReport>),
+}
+
+impl NotCreated {
+    fn report(self) -> Result<TrialReport, PlaceError> {
+        match self {
+            Self::Place(error) => Err(error),
+            Self::Trial(report) => Ok(*report),
+        }
+    }
+}
+
+impl LabPlace {
+    /// The disks of a trial with its stack, which is created if no trial has needed it before. `see` gets the calls that created it.
+    fn copy_of_created(
+        &self,
+        trial: &Trial,
+        config: &Config<'_>,
+        stop: &AtomicBool,
+        see: &mut dyn FnMut(Seen),
+    ) -> Result<DiskContents, NotCreated> {
+        let created = self.created.of(trial, || self.create(trial, config, stop))?;
+        created.calls.iter().cloned().for_each(|call| see(Seen::Event(call)));
+        let copy = created.contents.copy(&self.spare, config.folder);
+        copy.map_err(|error| NotCreated::Place(error.into()))
+    }
+
+    /// Creates the stack of a trial in a guest of its own, which is otherwise like that of the trial.
+    fn create(&self, trial: &Trial, config: &Config<'_>, stop: &AtomicBool) -> Result<CreatedStack, NotCreated> {
+        let failed = |error| NotCreated::Place(PlaceError::from(error));
+        let contents = DiskContents::new(self.memory_budget_bytes, self.cache.folder()).map_err(failed)?;
+        let job = lab::job::encode(&GuestJob::Create(Box::new(trial.clone())), &[]);
+        let config = Config {
+            job: &job,
+            contents: Some(&contents),
+            trace: None,
+            ..*config
+        };
+        let mut outcome = OutcomeReader::default();
+        let mut calls = Vec::new();
+        let mut keep = |event: Event| {
+            if matches!(event, Event::Call(_)) {
+                calls.push(event);
+            }
+        };
+        let ended = guest::run(&config, stop, &mut |line| outcome.line(line, &mut keep), &mut |_| {})
+            .map_err(|error| NotCreated::Place(error.into()))?;
+        match outcome.ending(&ended.end, "boot", |end| message(end, &ended)) {
+            Ending::Done => Ok(CreatedStack { contents, calls }),
+            ending => Err(NotCreated::Trial(Box::new(TrialReport {
+                wall: ended.wall,
+                ending,
+                halt: None,
+            }))),
+        }
     }
 }
 

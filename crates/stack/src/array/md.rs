@@ -221,6 +221,24 @@ pub(crate) fn free_node(executor: &mut dyn Executor) -> Result<PathBuf, Cause> {
         .ok_or_else(|| Cause::State("every node from /dev/md100 to /dev/md255 is in use".to_owned()))
 }
 
+/// `mdadm --assemble` of an array that was created before.
+pub(crate) fn assembly(
+    node: &Path,
+    members: &[PathBuf],
+    journal: Option<&Path>,
+    bitmap_file: Option<&Path>,
+) -> Invocation {
+    let mut call = Invocation::new(Tool::Mdadm).arg("--assemble").arg(node).args([
+        "--config=none",
+        "--homehost=<none>",
+        "--run",
+    ]);
+    if let Some(file) = bitmap_file {
+        call = call.arg("--bitmap").arg(file);
+    }
+    call.args(members).args(journal)
+}
+
 /// The small filesystem for the file of an external bitmap; md requires ext2 or ext3.
 pub(crate) fn filesystem_of_bitmap(disk: &Path, uuid: &str) -> Invocation {
     const BLOCKS: &str = "65536";

@@ -1,5 +1,6 @@
 //! ZFS pools: a partition on each disk, a pool on the partitions, and a dataset that is mounted like other filesystems.
 
+use crate::machine::context::Context;
 use crate::machine::device::BlockDevice;
 use crate::machine::error::Cause;
 use std::path::{Path, PathBuf};
@@ -148,6 +149,13 @@ pub(crate) fn partitioning(device: &Path, uuid: &str) -> Invocation {
         .args(["--quiet", "--wipe", "always"])
         .arg(device)
         .input(format!("label: gpt\nlabel-id: {uuid}\ntype={PARTITION_TYPE}\n"))
+}
+
+/// Has the kernel read the partition table of a device that it has not scanned.
+pub(crate) fn scan_partitions(device: &BlockDevice, context: &mut Context<'_>) -> Result<(), Cause> {
+    let update = Invocation::new(Tool::Partx).arg("--update").arg(&device.path);
+    context.access.ask(&update)?;
+    Ok(())
 }
 
 /// The node of a device's first partition.

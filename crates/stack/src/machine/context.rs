@@ -44,6 +44,8 @@ pub struct StackSetting<'a> {
     pub name: &'a str,
     /// The devices are all zeros, so parity and copies are already in sync and inode tables are blank.
     pub zeroed: bool,
+    /// The stack was created on these disks before: it is assembled and mounted.
+    pub created: bool,
     pub disk_kind: DiskKind,
     pub teardown: Teardown,
 }

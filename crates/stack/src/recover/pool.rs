@@ -11,7 +11,7 @@ use crate::machine::mount_options;
 use std::path::PathBuf;
 use std::time::Duration;
 use study::stack::{DATA, StackSpec};
-use tools::{Invocation, Tool};
+use tools::Invocation;
 
 /// The pool of a stack, whose disks' partitions the kernel has not scanned yet.
 pub(super) fn found(
@@ -28,8 +28,7 @@ pub(super) fn found(
     let mut partitions = Vec::new();
     for member in &members {
         let device = context.access.executor.device(member)?;
-        let seen = Invocation::new(Tool::Partx).arg("--update").arg(&device.path);
-        context.access.ask(&seen)?;
+        zfs::scan_partitions(&device, context)?;
         partitions.push(zfs::partition_of(&device));
     }
     for partition in &partitions {

@@ -72,7 +72,14 @@ impl Setup {
         (journal, bitmap_file): (Option<&Path>, Option<&Path>),
         context: &mut Context<'_>,
     ) -> Result<Array, Cause> {
-        self.begin("create array", context);
+        self.begin(
+            if context.setting.created {
+                "assemble"
+            } else {
+                "create array"
+            },
+            context,
+        );
         let node = md::free_node(context.access.executor)?;
         let uuid = uuid::of_array(context.access.executor)?;
         let create = Creation {
@@ -87,6 +94,11 @@ impl Setup {
             zeroed: context.setting.zeroed || spec.integrity.is_some(),
         }
         .invocation()?;
+        let created = context.setting.created;
+        let create = match created {
+            true => md::assembly(&node, members, journal, bitmap_file),
+            false => create,
+        };
         let written: Vec<PathBuf> = members.iter().cloned().chain(journal.map(Path::to_owned)).collect();
         let undo = Undo::Array {
             node: node.clone(),
@@ -120,7 +132,7 @@ impl Setup {
     ) -> Result<PathBuf, Cause> {
         self.begin("make filesystem for the bitmap", context);
         let uuid = uuid::of_filesystem(context.access.executor)?;
-        let make = md::filesystem_of_bitmap(disk, &uuid);
+        let make = (!context.setting.created).then(|| md::filesystem_of_bitmap(disk, &uuid));
         let undo = Undo::Filesystem {
             device: disk.to_owned(),
             kind: FilesystemKind::Ext2,
@@ -128,7 +140,9 @@ impl Setup {
             uuid: Some(uuid),
         };
         self.intend(undo, context)?;
-        context.access.run(&make, &[disk])?;
+        if let Some(make) = make {
+            context.access.run(&make, &[disk])?;
+        }
         let mounting = Mounting {
             source: disk.to_owned(),
             devices: vec![disk.to_owned()],

@@ -47,6 +47,11 @@ impl Setup {
         }
         .invocation()?;
         let Some(make) = make else { return Ok((None, None)) };
+        if context.setting.created {
+            let mounting = Mounting::of(spec, devices, journal)?;
+            let folder = self.mount(&mounting, name, context)?;
+            return Ok((Some(folder), Some(mounting)));
+        }
         self.begin("mkfs", context);
         let first = self.acts.len();
         if let Some(device) = journal {

@@ -51,7 +51,14 @@ impl Setup {
             let disk = context.access.executor.device(path)?;
             spares.push(self.partition(&disk, context)?);
         }
-        self.begin("create pool", context);
+        self.begin(
+            if context.setting.created {
+                "import pool"
+            } else {
+                "create pool"
+            },
+            context,
+        );
         let pool = Pool {
             name: name.to_owned(),
             partitions: data
@@ -78,7 +85,11 @@ impl Setup {
             log: log.as_deref(),
             special: special.as_deref(),
         };
-        context.access.run(&create.invocation(), &pool.partitions)?;
+        let call = match context.setting.created {
+            true => pool.import(),
+            false => create.invocation(),
+        };
+        context.access.run(&call, &pool.partitions)?;
         let mounting = Mounting {
             source: PathBuf::from(name),
             devices: vec![PathBuf::from(name)],
@@ -93,16 +104,27 @@ impl Setup {
     }
 
     fn partition(&mut self, device: &BlockDevice, context: &mut Context<'_>) -> Result<PathBuf, Cause> {
-        self.begin("partition disks", context);
+        self.begin(
+            if context.setting.created {
+                "scan partitions"
+            } else {
+                "partition disks"
+            },
+            context,
+        );
         let uuid = uuid::of_filesystem(context.access.executor)?;
         let undo = Undo::PartitionTable {
             device: device.path.clone(),
             uuid: uuid.clone(),
         };
         self.intend(undo, context)?;
-        context
-            .access
-            .run(&zfs::partitioning(&device.path, &uuid), &[&device.path])?;
+        match context.setting.created {
+            true => zfs::scan_partitions(device, context)?,
+            false => {
+                let make = zfs::partitioning(&device.path, &uuid);
+                context.access.run(&make, &[&device.path])?;
+            }
+        }
         let partition = zfs::partition_of(device);
         context
             .access

@@ -5,13 +5,16 @@ use super::stack::Stack;
 use super::steps::Setup;
 use super::undo::undo;
 use crate::array::integrity::empty_journals;
+use crate::array::zfs::Pool;
 use crate::filesystem::lazy_init;
 use crate::machine::context::{Context, Teardown};
 use crate::machine::disks::Disks;
 use crate::machine::error::Cause;
 use crate::machine::ledger::LedgerEntry;
 use crate::machine::page_cache;
+use crate::machine::undo::Undo;
 use study::stack::StackSpec;
+use tools::{Invocation, Tool};
 
 /// Sets up a stack on the disks. On failure everything is undone, unless the machine ends with the trial.
 pub fn up(spec: &StackSpec, disks: &Disks, context: &mut Context<'_>) -> Result<Stack, StackError> {
@@ -77,6 +80,35 @@ pub fn down(stack: Stack, context: &mut Context<'_>) -> Result<(), TeardownError
     } else {
         Err(TeardownError { failed_undo })
     }
+}
+
+/// Waits for background work of the filesystem, unmounts and stops everything, and leaves it on the disks: a later machine starts
+/// it there ([`StackSetting::created`](crate::StackSetting::created)).
+pub fn put_down(stack: &Stack, context: &mut Context<'_>) -> Result<(), Cause> {
+    if stack.mounting.as_ref().is_some_and(|mounting| !mounting.is_lazy) {
+        lazy_init::wait(context)?;
+    }
+    for act in stack.acts.iter().rev() {
+        match &act.undo {
+            Undo::Mount { folder, .. } | Undo::MountOfSeveral { folder, .. } => {
+                page_cache::write_back(Some(folder))?;
+                context.access.executor.unmount(folder)?;
+            }
+            Undo::Pool { name, partitions } => {
+                let pool = Pool {
+                    name: name.clone(),
+                    partitions: partitions.clone(),
+                };
+                context.access.run(&pool.export(), partitions)?;
+            }
+            Undo::Array { node, members, .. } => {
+                let stop = Invocation::new(Tool::Mdadm).arg("--stop").arg(node);
+                context.access.run(&stop, members)?;
+            }
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 fn roll_back(acts: Vec<LedgerEntry>, context: &mut Context<'_>) -> Vec<FailedUndo> {

@@ -83,6 +83,7 @@ impl Rig {
                 work_folder: self.folder.path(),
                 name,
                 zeroed: true,
+                created: false,
                 disk_kind: DiskKind::Real,
                 teardown: Teardown::Full,
             },

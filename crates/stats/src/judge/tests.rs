@@ -44,6 +44,7 @@ fn cell(stack: &str) -> Cell {
             processor: None,
             disks: Vec::new(),
             buses: Vec::new(),
+            create_once: false,
         },
         stack: StackSpec {
             mount_options: vec![stack.to_owned()],

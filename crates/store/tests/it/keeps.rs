@@ -385,10 +385,7 @@ fn wall_time_is_that_of_steps() {
         step: "mkfs".to_owned(),
         message: "it failed".to_owned(),
     };
-    for (place, ending) in [
-        (0, Ending::Done),
-        (1, Ending::Failed(failure)),
-    ] {
+    for (place, ending) in [(0, Ending::Done), (1, Ending::Failed(failure))] {
         let trial = store.begin_trial(&run, &bench.trial(place, 0), ORIGIN).unwrap();
         for (name, at_ns, wall) in [("mkfs", 10, ms(1)), ("mount", 30, ms(2)), ("mkfs", 40, ms(4))] {
             let name = name.to_owned();

@@ -126,6 +126,7 @@ fn stack_of(
         kernel: String::new(),
         disks: vec![known.disks(kind, DATA, &model.unwrap_or_default(), group(entry, found)?.count)],
         buses: Vec::new(),
+        create_once: false,
         processor: None,
     };
     let reasons = check_stack(&machine, &stack, disk_bytes);

@@ -168,6 +168,10 @@ fn in_order(acts: &[Placed<'_>], found: &mut Found) {
 
 /// Why a cell can have no acts at all.
 fn no_acts_on(cell: &Cell) -> Option<WrongAct> {
+    if cell.machine.create_once {
+        let message = "acts need the array as it was created".to_owned();
+        return Some((message, "write `create_once = false`, or leave it out"));
+    }
     let array = &cell.stack.array;
     let facts = array.level.facts();
     if array.level.is_md() && array.of.is_none() && !array.level.is_redundant() {

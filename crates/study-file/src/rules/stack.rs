@@ -12,7 +12,7 @@ use crate::rules::md_geometry::{active_disks, capacity};
 use crate::rules::md_tunables;
 use crate::rules::memory;
 use crate::syntax::unit::describe_size;
-use study::stack::{Align, DATA, MachineKind, MachineSpec, StackSpec};
+use study::stack::{Align, DATA, FilesystemKind, MachineKind, MachineSpec, StackSpec};
 
 /// All reasons why the stack is impossible.
 pub(crate) fn check_stack(machine: &MachineSpec, stack: &StackSpec, disk_bytes: Option<u64>) -> Vec<Impossible> {
@@ -25,6 +25,7 @@ pub(crate) fn check_stack(machine: &MachineSpec, stack: &StackSpec, disk_bytes: 
     all.extend(filesystem::check(machine, stack));
     all.extend(buses(machine));
     all.extend(room(machine, stack, disk_bytes));
+    all.extend(created_once(machine, stack));
     all.extend(memory::of_stack(machine, stack, disk_bytes));
     all
 }
@@ -51,6 +52,31 @@ pub(crate) fn is_repeated(machine: &MachineSpec, point: &Point) -> bool {
 /// Whether a number of cores is written for a processor that has none.
 pub(crate) fn has_no_cores(machine: &MachineSpec, point: &Point) -> bool {
     machine.kind == MachineKind::Lab && machine.processor.is_none() && point.number("cores").is_some()
+}
+
+/// Whether copies of a stack's disks can be assembled and mounted.
+fn created_once(machine: &MachineSpec, stack: &StackSpec) -> Option<Impossible> {
+    if !machine.create_once {
+        return None;
+    }
+    let of_groups = stack.group_stacks.iter().map(|group| &group.array);
+    let mut arrays = std::iter::once(&stack.array).chain(of_groups);
+    let what = if machine.kind != MachineKind::Lab {
+        "a host has no copies of its disks".to_owned()
+    } else if arrays.clone().any(|array| array.level.is_lvm()) {
+        "LVM's volumes are not activated on copies of disks".to_owned()
+    } else if arrays.any(|array| array.integrity.is_some()) {
+        "dm-integrity is not opened on copies of disks".to_owned()
+    } else if stack.filesystem.kind == FilesystemKind::Bcachefs {
+        "bcachefs is not started on copies of disks".to_owned()
+    } else {
+        return None;
+    };
+    impossible(
+        &["create_once", "level", "integrity", "type"],
+        what,
+        "write `create_once = false`, or leave it out",
+    )
 }
 
 /// Whether the array is large enough for mkfs.

@@ -67,6 +67,13 @@ pub(crate) fn check_work(
     all.extend(largest_file(stack, work));
     all.extend(memory::of_work(machine, stack, work, disk_bytes));
     all.extend(parallel::of_work(machine, work));
+    if machine.create_once && matches!(work, Work::PowerCut(_)) {
+        all.extend(impossible(
+            &["create_once"],
+            "a power cut is explored from the creation of the stack on".to_owned(),
+            "write `create_once = false`, or leave it out",
+        ));
+    }
     all.extend(inodes(stack, work, room_bytes(machine, stack, disk_bytes)));
     let Some(there) = room_bytes(machine, stack, disk_bytes) else {
         return all;

@@ -3,6 +3,7 @@
 mod acts;
 mod acts_of_managers;
 mod any_text;
+mod created_once;
 mod diagnostics;
 mod found_in_plan;
 mod integrity;

@@ -439,6 +439,7 @@ fn cell(stack: &Stack, workload: &str, tree: TreeSpec) -> Cell {
                 count: 2,
             }],
             buses: Vec::new(),
+            create_once: false,
             processor: None,
         },
         stack: StackSpec {

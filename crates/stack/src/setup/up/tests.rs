@@ -59,6 +59,7 @@ impl Trying<'_> {
                 work_folder: Path::new("/tmp/raidlab"),
                 name: "raidlab",
                 zeroed: self.zeroed,
+                created: false,
                 disk_kind: DiskKind::Simulated,
                 teardown: Teardown::Full,
             },

@@ -141,6 +141,7 @@ fn cell(number: usize) -> Cell {
             processor: None,
             disks: Vec::new(),
             buses: Vec::new(),
+            create_once: false,
         },
         stack: StackSpec {
             mount_options: vec![number.to_string()],
