@@ -166,7 +166,7 @@ Before each test all dirty data is written back, the array is idle, the filesyst
 | test | operations and their order | end of the measured time |
 |---|---|---|
 | `tree`: `write` | directory by directory, the files of each before its subdirectories | when a final `syncfs` has returned. `time_to_last_close` is the time until the last `close` |
-| `tree`: `read` | each directory is read to its end (`getdents`), then its entries are visited in the order of the filesystem, descending into subdirectories as they occur, as `find`, `tar` and `cp -r` do; nothing is sorted. ext3 and ext4 list names in the order of their hashes (`dir_index`), which scatters reads of files that were written one after the other | after the last `close` |
+| `tree`: `read` | each directory is read to its end (`getdents`), then its entries are visited in the order of the filesystem, descending into subdirectories as they occur, as `find`, `tar` and `cp -r` do; nothing is sorted. ext3 and ext4 list names in the order of their hashes (`dir_index`), which scatters reads of files that were written one after the other ([experiment](notes/answers-2026-11-30.md#photos-on-ext4)) | after the last `close` |
 | `tree`: `copy` | reads in the same order; each file is written before the next is read | when a final `syncfs` has returned; `time_to_last_close` likewise |
 | `tree`: `delete` | in the same order; a directory once it is empty | when a final `syncfs` has returned. `time_to_last_unlink` is the time without it |
 | `io`, `fio`: reads, direct writes | that of the pattern; a random pattern accesses every block once before any block twice | after the last request; with `end_fsync` after the fsync. Data in the caches of drives is not included: `sync_after` is the time to flush it |

@@ -153,7 +153,8 @@ mod tests {
     fn root_what_is_forked_meanwhile_is_ended_too() {
         let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
         let root = of_kind(&mounts, "cgroup2", "").or_else(|| Some(hierarchy(&mounts, |_| false)?.0));
-        let group = root.map(|root| root.join(format!("raidlab-test-{}", std::process::id())));
+        // The name is not that of a run's group, which other tests look for.
+        let group = root.map(|root| root.join(format!("test-of-raidlab-{}", std::process::id())));
         let Some(group) = group.filter(|group| fs::create_dir(group).is_ok()) else {
             return requirements::skip("needs root, and control groups");
         };
