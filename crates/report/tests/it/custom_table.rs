@@ -112,3 +112,15 @@ fn the_page_marks_what_is_simulated_and_what_was_published() {
     );
     assert!(!section.contains("another part"));
 }
+
+/// Issue 39, C15: S5 has six tables of ten stacks, which were half of 16,800 pixels on a phone.
+#[test]
+fn issue_39_15_more_than_two_tables_are_folded() {
+    let mut input = input();
+    let table = input.plan.tables[0].clone();
+    let folded = |input: &Input| html(input).matches("<details>\n<summary id=\"table").count();
+    input.plan.tables = vec![table.clone(); 2];
+    assert_eq!(folded(&input), 0);
+    input.plan.tables = vec![table; 6];
+    assert_eq!(folded(&input), 4);
+}
