@@ -6,7 +6,7 @@ use crate::error::PlaceError;
 use crate::trial_outcome::OutcomeReader;
 use lab::carried::Programs;
 use lab::disks::Models;
-use lab::guest::{self, Config, DiskContents, EndedGuest, Init, LIMITS, SpareMemory};
+use lab::guest::{self, Config, DiskContents, EndedGuest, Heartbeat, Init, LIMITS, SpareMemory};
 use lab::job::GuestJob;
 use lab::kernel::{Cache, Kernel, KernelName};
 use lab::power_cut::Exploration;
@@ -206,14 +206,20 @@ impl LabPlace {
         stop: &AtomicBool,
         see: &mut dyn FnMut(Seen),
     ) -> Result<DiskContents, NotCreated> {
-        let created = self.created.of(trial, || self.create(trial, config, stop))?;
+        let created = self.created.of(trial, || self.create(trial, config, stop, see))?;
         created.calls.iter().cloned().for_each(|call| see(Seen::Event(call)));
         let copy = created.contents.copy(&self.spare, config.folder);
         copy.map_err(|error| NotCreated::Place(error.into()))
     }
 
     /// Creates the stack of a trial in a guest of its own, which is otherwise like that of the trial.
-    fn create(&self, trial: &Trial, config: &Config<'_>, stop: &AtomicBool) -> Result<CreatedStack, NotCreated> {
+    fn create(
+        &self,
+        trial: &Trial,
+        config: &Config<'_>,
+        stop: &AtomicBool,
+        see: &mut dyn FnMut(Seen),
+    ) -> Result<CreatedStack, NotCreated> {
         let failed = |error| NotCreated::Place(PlaceError::from(error));
         let contents = DiskContents::new(self.memory_budget_bytes, self.cache.folder()).map_err(failed)?;
         let job = lab::job::encode(&GuestJob::Create(Box::new(trial.clone())), &[]);
@@ -230,7 +236,11 @@ impl LabPlace {
                 calls.push(event);
             }
         };
-        let ended = guest::run(&config, stop, &mut |line| outcome.line(line, &mut keep), &mut |_| {})
+        let mut beat = |heartbeat: Heartbeat| {
+            let virtual_time = Duration::from_nanos(heartbeat.virtual_ns);
+            see(Seen::Heartbeat { virtual_time });
+        };
+        let ended = guest::run(&config, stop, &mut |line| outcome.line(line, &mut keep), &mut beat)
             .map_err(|error| NotCreated::Place(error.into()))?;
         match outcome.ending(&ended.end, "boot", |end| message(end, &ended)) {
             Ending::Done => Ok(CreatedStack { contents, calls }),
@@ -312,7 +322,6 @@ fn last_lines(console: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lab::guest::Heartbeat;
 
     const DONE: &[u8] = b"{\"event\":\"done\",\"at_ns\":1}";
 
