@@ -26,7 +26,7 @@ pub(super) fn of_job(on_stack: &OnStack<'_>, disks: &Disks) -> Option<String> {
         format!(
             "may reach {:.0},000 requests a second with {} in flight, of which each takes a kernel 5 to 50 µs of a core; without \
              `cpu` this time is not modelled: the figures are upper bounds, and another stack may lead; write `cpu` and \
-             `cores` (`raidlab cpu list`)",
+             `cores` (`raidlab cpu list` has models, `raidlab cpu measure` makes one of your machine)",
             requests_s / 1e3,
             u64::from(io.jobs.max(1)) * u64::from(depth)
         )

@@ -70,8 +70,12 @@ pub(crate) fn sentence(input: &Input, board: &Scoreboard, rates: RateUnit) -> St
             )
         }
         Advice::AllUnsafe => "Every stack lost something in a power cut, so none is recommended.".to_owned(),
-        Advice::NoneGood(choice) => ahead(board, rates) + &none_good(board, choice) + &unranked(board),
-        Advice::Build(choice) => ahead(board, rates) + &build(board, choice, rates) + &unranked(board),
+        Advice::NoneGood(choice) => {
+            ahead(board, rates) + &none_good(board, choice) + &too_short(board) + &unranked(board)
+        }
+        Advice::Build(choice) => {
+            ahead(board, rates) + &build(board, choice, rates) + &too_short(board) + &unranked(board)
+        }
     }
 }
 
@@ -210,6 +214,21 @@ pub(crate) fn weights(board: &Scoreboard) -> String {
             }
             format!("Losses count by the weights of the study: {}.", given.join(", "))
         }
+    }
+}
+
+/// ` Too short to count: postgres commit.`; empty if every test counts.
+fn too_short(board: &Scoreboard) -> String {
+    let names: Vec<&str> = board
+        .short
+        .iter()
+        .take(NAMED_MAX)
+        .map(|test| test.name.as_str())
+        .collect();
+    match board.short.len().saturating_sub(names.len()) {
+        _ if names.is_empty() => String::new(),
+        0 => format!(" Too short to count: {}.", names.join(", ")),
+        more => format!(" Too short to count: {} and {more} more.", names.join(", ")),
     }
 }
 

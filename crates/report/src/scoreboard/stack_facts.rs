@@ -17,7 +17,7 @@ use study::wording::bytes;
 const REBUILDS_MAX: usize = 4;
 
 /// A rebuild that takes this many times as long as one pass over the disk shares the disk's time with other requests.
-const SEEKING_MIN: f64 = 1.5;
+const LOADED_MIN: f64 = 1.5;
 
 /// `3 of 4 disks usable, survives 1 failed disk`; empty if it is unknown.
 pub(super) fn layout(row: &ScoreRow) -> String {
@@ -210,10 +210,10 @@ pub(super) fn rebuilds_of_one_stack(input: &Input, results: &Results) -> Option<
     let pass_hours = input.disks.iter().filter_map(|disk| disk.pass_hours).reduce(f64::max);
     let is_extrapolated = metric == Metric::TimeToRebuildDisk && cell.stack.array.member_size_bytes.is_some();
     let words = |rebuild: &Rebuild<'_>| {
-        // Far below the disks' rate seeks decide, and those over the whole disk are longer.
-        let is_least = is_extrapolated && pass_hours.is_some_and(|hours| rebuild.median > SEEKING_MIN * hours);
-        let least = if is_least { "at least " } else { "" };
-        format!("{least}{} {unit} ({})", number_of(rebuild.median), rebuild.workload)
+        // On a small member md's stops count more, and seeks are shorter: both decide under load.
+        let is_loaded = is_extrapolated && pass_hours.is_some_and(|hours| rebuild.median > LOADED_MIN * hours);
+        let about = if is_loaded { "very roughly " } else { "" };
+        format!("{about}{} {unit} ({})", number_of(rebuild.median), rebuild.workload)
     };
     let figures = match rebuilds.ends() {
         Some([shortest, longest]) if rebuilds.figures.len() > REBUILDS_MAX => {

@@ -117,27 +117,30 @@ pub(crate) fn sentence(input: &Input, pairs: &[Pair]) -> Option<String> {
         _ => format!(
             "{close} of {} imported figures are within a factor of {CLOSE} of the {own} ones.{}",
             pairs.len(),
-            order(pairs)
+            stacks_apart(pairs, own)
         ),
     })
 }
 
-/// In how many comparisons of several stacks both have the same order, as a sentence; empty if no test has several stacks of
-/// the run.
-fn order(pairs: &[Pair]) -> String {
+/// How far apart both see the stacks of the first test that has several, as a sentence; empty if no test has several stacks of the run.
+fn stacks_apart(pairs: &[Pair], own: &str) -> String {
     let of_measure = |one: &Pair, other: &Pair| one.test == other.test && one.unit == other.unit;
-    let are_several = |stacks: &&[Pair]| stacks.iter().any(|pair| pair.own_stack != stacks[0].own_stack);
-    let several = || pairs.chunk_by(of_measure).filter(are_several);
-    let ranked = |stacks: &[Pair], side: usize| {
-        let mut places: Vec<usize> = (0..stacks.len()).collect();
-        places.sort_by(|&one, &other| stacks[one].figures[side].total_cmp(&stacks[other].figures[side]));
-        places
+    let mut tests = pairs.chunk_by(of_measure);
+    let Some(stacks) = tests.find(|stacks| stacks.iter().any(|pair| pair.own_stack != stacks[0].own_stack)) else {
+        return String::new();
     };
-    let alike = several()
-        .filter(|stacks| ranked(stacks, 0) == ranked(stacks, 1))
-        .count();
-    match several().count() {
-        0 => String::new(),
-        all => format!(" Both order the stacks alike in {alike} of {all} comparisons."),
-    }
+    let by_imported = |one: &&Pair, other: &&Pair| one.figures[0].total_cmp(&other.figures[0]);
+    let (Some(most), Some(least)) = (stacks.iter().max_by(by_imported), stacks.iter().min_by(by_imported)) else {
+        return String::new();
+    };
+    let times = |side: usize| number(most.figures[side] / least.figures[side], 2);
+    format!(
+        " In {}, {} has {} times the {} of {} imported, {} times {own}.",
+        most.test,
+        most.own_stack,
+        times(0),
+        most.unit,
+        least.own_stack,
+        times(1)
+    )
 }

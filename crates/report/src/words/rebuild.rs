@@ -25,8 +25,9 @@ pub(crate) fn note(input: &Input) -> Option<String> {
         .any(|sample| sample.entry.metric == Metric::TimeToRebuildDisk);
     let hours = match has_hours {
         true => {
-            "; `h` are hours for the whole disk, if each of its zones reaches the same share of its rate; under load at least that, since seeks \
-                 over the whole disk are longer"
+            "; `h` are hours for the whole disk, if each of its zones reaches the same share of its rate; under load \
+                 very roughly, since md's stops count more on a small member and seeks are shorter there: compare members of \
+                 two sizes"
         }
         false => "",
     };

@@ -324,7 +324,10 @@ fn issue_39_a1_a_test_of_less_than_a_second_decides_nothing() {
     };
     let (short, long) = (with_delete(0.9), with_delete(1.1));
     let without = verdict(&made::sweep()).replace("in every test ", "in every test that counts ");
-    assert_eq!(verdict(&short), without);
+    // It is named in the first lines, or nobody misses it.
+    let too_short = " Too short to count: small files delete.";
+    assert!(verdict(&short).contains(too_short), "{}", verdict(&short));
+    assert_eq!(verdict(&short).replace(too_short, ""), without);
     assert!(
         html(&short).contains(
             "Tests of less than 1 s with every stack do not count: small files delete (0.0900 to 0.900 s)."
@@ -393,8 +396,8 @@ fn issue_39_a4_a_study_of_one_stack_leads_with_its_rebuilds() {
     };
     let first =
         "Extrapolated from members of 200 GiB, a rebuild of a whole disk takes 12.8 h (reads bs=4K iodepth=1)";
-    // Seeks over the whole disk are longer than those over 200 GiB.
-    let both = format!("{first} and at least 229 h (reads bs=4K iodepth=4).");
+    // Members of 2 and 6 GiB gave 123 and 61 h for one disk under one load.
+    let both = format!("{first} and very roughly 229 h (reads bs=4K iodepth=4).");
     let replaced = said(&[], &[]);
     assert!(
         replaced.contains(&both) && !replaced.contains("no two stacks"),
