@@ -134,6 +134,8 @@ impl MemoryShare {
         let left_bytes = all_bytes.saturating_sub(ram_bytes_max.saturating_mul(jobs)) / shares;
         let most = (free_bytes / MEMORY_SHARE / shares).max(CONTENTS_BYTES_MIN);
         let contents_bytes = left_bytes.clamp(CONTENTS_BYTES_MIN, most);
+        let kept_bytes = (shares - jobs) * contents_bytes;
+        let all_bytes = all_bytes.saturating_sub(kept_bytes);
         let guests = all_bytes / ram_bytes_max.saturating_add(contents_bytes);
         Self {
             all_bytes,

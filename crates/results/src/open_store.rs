@@ -58,8 +58,12 @@ fn input_with(store: &Store, run: &RunSummary, with: &[RunChoice], only: &[Strin
     let mut whole = input_of(store, run, only)?;
     let mut runs_of_cells: HashMap<CellId, RunId> = HashMap::new();
     let mut imports: Vec<Input> = Vec::new();
+    let mut seen = HashSet::new();
     for choice in with {
         let imported = chosen(store, choice)?;
+        if !seen.insert(imported.id.0) {
+            continue;
+        }
         if imported.machine != MachineKind::Foreign || imported.id == run.id {
             return Err(Error::NotImported { run: imported.id.0 });
         }

@@ -61,7 +61,8 @@ struct Seat {
 struct Running {
     row: TrialId,
     seat: Seat,
-    began: Instant,
+    /// When its first event came: its guest starts then.
+    began: Option<Instant>,
 }
 
 impl Runner<'_> {
@@ -128,9 +129,8 @@ impl Runner<'_> {
                         trial: &trial,
                     });
                     let (place, sender) = (places[seat.place].as_ref(), sender.clone());
-                    let began = Instant::now();
                     scope.spawn(move || work(place, &trial, seat.slot, count, interrupt, &sender));
-                    running.insert(count, Running { row, seat, began });
+                    running.insert(count, Running { row, seat, began: None });
                 }
                 if running.is_empty() {
                     return Ok(());
@@ -155,7 +155,8 @@ impl Runner<'_> {
             }
             What::Seen(Seen::Notice(words)) => (self.observer)(Progress::Notice(&words)),
             What::Seen(Seen::Event(event)) => {
-                let Running { row, began, .. } = &running[&id];
+                let Running { row, began, .. } = running.get_mut(&id).expect("it is running");
+                let began = *began.get_or_insert_with(Instant::now);
                 match &event {
                     Event::Step { name, .. } => {
                         (self.observer)(Progress::Step { id, name });

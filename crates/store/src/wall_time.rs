@@ -7,7 +7,7 @@ use std::time::Duration;
 /// All steps of one name in a run's completed trials.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WallOfStep {
-    /// Empty for the time before the first step: the guest boots.
+    /// Empty for the time before the first step, in which a guest boots.
     pub name: String,
     pub steps: u64,
     /// From the begin of each to that of the next step, or to the end of the trial.
@@ -39,8 +39,8 @@ const SPANS: &str = "
     SELECT name, count(*), sum(wall_ns), sum(machine_ns) FROM spans GROUP BY name ORDER BY 3 DESC, 1";
 
 impl Store {
-    /// The steps that took most wall time first. Empty for runs on a host, of earlier versions and of merged stores, which have no wall
-    /// times of steps.
+    /// The steps that took most wall time first. Empty for runs of earlier versions and of merged stores, which have no wall times of
+    /// steps.
     pub fn wall_by_step(&self, run: RunId) -> Result<Vec<WallOfStep>> {
         self.rows(SPANS, [run.0], |row| {
             Ok(WallOfStep {

@@ -97,7 +97,9 @@ pub fn dry_run(trial: &Trial, setting: &TrialSetting, on: DryRunOn) -> Result<Dr
 /// The programs that trials of this cell call.
 pub fn tools_needed(cell: &Cell, teardown: Teardown) -> Vec<Tool> {
     let mut tools = stack::tools_needed(&cell.stack, teardown);
-    if cell.machine.create_once && cell.stack.filesystem.kind.is_pool() {
+    let of_groups = cell.stack.group_stacks.iter().map(|group| group.filesystem.kind);
+    let mut kinds = std::iter::once(cell.stack.filesystem.kind).chain(of_groups);
+    if cell.machine.create_once && kinds.any(|kind| kind.is_pool()) {
         tools.push(Tool::Partx);
     }
     tools.extend(workload::tool(&cell.workload.work));
@@ -136,7 +138,10 @@ fn run_steps(
 /// Everything that the disks depend on after [`create`]: trials with the same key can start from copies of the same disks.
 pub fn creation_key(trial: &Trial) -> String {
     let cell = &trial.cell;
-    let files = workload::prepared_files(&cell.workload.work);
+    let files = match cell.stack.filesystem.kind.is_raw() {
+        true => None,
+        false => workload::prepared_files(&cell.workload.work),
+    };
     serde_json::to_string(&(&cell.machine, &cell.stack, trial.seed, files)).expect("a stack is plain data")
 }
 

@@ -54,12 +54,9 @@ use native::{Method, Shared};
 use std::path::Path;
 use std::time::Instant;
 use study::event::Event;
-use study::workload::{BufferFill, IoEngine, IoSpec};
+use study::workload::{IoEngine, IoSpec};
 use tally::Outcome;
 use tools::Tool;
-
-/// Contents are stored in units of this size.
-const PAGE_BYTES: usize = 4096;
 
 impl Engine for IoSpec {
     fn tool(&self) -> Option<Tool> {
@@ -89,17 +86,6 @@ fn shared_files(spec: &IoSpec) -> Option<String> {
     if !layout.filled || spec.buffer.dedupe_percent.is_some() {
         return None;
     }
-    // A pattern of a page makes the same files of blocks of any size.
-    let is_one_page = |pattern: &[u8]| !pattern.is_empty() && PAGE_BYTES.is_multiple_of(pattern.len());
-    let is_same = match &spec.buffer.fill {
-        BufferFill::Random => false,
-        BufferFill::Zero => true,
-        BufferFill::Pattern(pattern) => is_one_page(pattern) && spec.block_bytes.is_multiple_of(PAGE_BYTES as u64),
-    };
-    let block_bytes = match is_same && spec.buffer.compress_percent == 0 {
-        true => 0,
-        false => spec.block_bytes,
-    };
     let files = (
         layout.jobs,
         layout.files,
@@ -107,7 +93,7 @@ fn shared_files(spec: &IoSpec) -> Option<String> {
         layout.offset_bytes,
         layout.reserved,
     );
-    Some(format!("{files:?} {block_bytes} {:?}", spec.buffer))
+    Some(format!("{files:?} {} {:?}", spec.block_bytes, spec.buffer))
 }
 
 fn run(spec: &IoSpec, target: &Target<'_>, seed: u64, host: &mut dyn Host) -> Result<(), WorkloadError> {

@@ -70,7 +70,7 @@ fn pauses(rates: &[f64], half: usize) -> String {
     }
     format!(
         "; without the {paused} of {} intervals in which almost nothing moved, the halves would be alike: requests waited, for \
-         example for a flush of the disks' write caches, and a `runtime` with several such pauses is steady",
+         example for a flush of the disks' write caches, and a longer `runtime`, with several such pauses in each half, may be steady",
         rates.len()
     )
 }
@@ -118,7 +118,6 @@ mod tests {
         assert!(job(|at_ms| 5.0 + at_ms / 4000.0).0, "ten per cent slower at the end");
     }
 
-    /// Random seeks and rotation, 4 to 20 ms: none of 200 jobs is flagged.
     /// Writes that waited for a flush of the drives' caches in one half were excluded without a word on the cause.
     #[test]
     fn a_pause_in_one_half_is_named() {
@@ -132,6 +131,7 @@ mod tests {
         assert!(!passed && !detail.contains("almost nothing moved"), "{detail}");
     }
 
+    /// Random seeks and rotation, 4 to 20 ms: none of 200 jobs is flagged.
     #[test]
     fn scatter_is_steady() {
         for seed in 0..200 {

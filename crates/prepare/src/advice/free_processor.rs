@@ -2,6 +2,7 @@
 
 use super::OnStack;
 use super::disks::Disks;
+use study::wording::number;
 
 /// Requests a second from which on the kernel's own time decides. 5 µs each, which a fast processor needs for a direct
 /// read of 4 KiB through ext4, are half a core.
@@ -13,7 +14,7 @@ const SMALL_MAX_BYTES: u64 = 16 << 10;
 /// Whether the disks could serve a job faster than a kernel with a processor would.
 pub(super) fn of_job(on_stack: &OnStack<'_>, disks: &Disks) -> Option<String> {
     let io = on_stack.io();
-    let is_small = io.pattern.is_random() && io.block_bytes <= SMALL_MAX_BYTES;
+    let is_small = io.pattern.is_random() && io.pattern.has_reads() && io.block_bytes <= SMALL_MAX_BYTES;
     if disks.has_heads() || on_stack.cell.machine.processor.is_some() || !is_small || io.limit_iops().is_some() {
         return None;
     }
@@ -24,10 +25,10 @@ pub(super) fn of_job(on_stack: &OnStack<'_>, disks: &Disks) -> Option<String> {
     let requests_s = disks.random_reads_s(u64::from(io.jobs.max(1)) * u64::from(depth))?;
     (requests_s >= REQUESTS_S_MIN).then(|| {
         format!(
-            "may reach {:.0},000 requests a second with {} in flight, of which each takes a kernel 5 to 50 µs of a core; without \
+            "may reach {} requests a second with {} in flight, of which each takes a kernel 5 to 50 µs of a core; without \
              `cpu` this time is not modelled: the figures are upper bounds, and another stack may lead; write `cpu` and \
              `cores` (`raidlab cpu list` has models, `raidlab cpu measure` makes one of your machine)",
-            requests_s / 1e3,
+            number((requests_s / 1e3).round() * 1e3, 0),
             u64::from(io.jobs.max(1)) * u64::from(depth)
         )
     })

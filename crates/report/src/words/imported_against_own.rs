@@ -81,6 +81,9 @@ fn pairs_of(input: &Input, measure: &Measure, test: &str, rates: RateUnit) -> Ve
             _ => None,
         })?;
         let (figure, own_figure) = (row.summary.as_ref()?.median, partner.summary.as_ref()?.median);
+        if figure <= 0.0 || own_figure <= 0.0 {
+            return None;
+        }
         Some(Pair {
             test: test.to_owned(),
             stacks: match label == partner.stack {
@@ -135,12 +138,13 @@ fn stacks_apart(pairs: &[Pair], own: &str) -> String {
     };
     let times = |side: usize| number(most.figures[side] / least.figures[side], 2);
     format!(
-        " In {}, {} has {} times the {} of {} imported, {} times {own}.",
+        " In {}, {} has {} times the {} of {} imported, {} times {own} ({}).",
         most.test,
         most.own_stack,
         times(0),
         most.unit,
         least.own_stack,
-        times(1)
+        times(1),
+        most.better
     )
 }

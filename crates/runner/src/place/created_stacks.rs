@@ -67,10 +67,16 @@ impl CreatedStacks {
             created.as_ref().map(|created| created.contents.bytes())
         };
         let mut all: u64 = known.iter().filter_map(|(_, slot)| bytes(slot)).sum();
-        while all > self.bytes_max
-            && let Some(place) = known.iter().position(|(_, slot)| bytes(slot).is_some())
-        {
-            all -= bytes(&known.remove(place).1).unwrap_or(0);
+        let mut place = 0;
+        // The newest is used now.
+        while all > self.bytes_max && place + 1 < known.len() {
+            match bytes(&known[place].1) {
+                Some(bytes) => {
+                    all = all.saturating_sub(bytes);
+                    known.remove(place);
+                }
+                None => place += 1,
+            }
         }
     }
 }

@@ -122,6 +122,13 @@ impl Place for LabPlace {
             kernel_arguments: &kernel.arguments_on(&trial.cell.machine, &self.processor_models)?,
             limits: LIMITS,
         };
+        let copy = match trial.cell.machine.create_once {
+            true => match self.copy_of_created(trial, &config, stop, see) {
+                Ok(copy) => Some(copy),
+                Err(why) => return why.report(),
+            },
+            false => None,
+        };
         for (key, value) in provenance(trial, kernel, programs) {
             see(Seen::Event(Event::Provenance { key, value }));
         }
@@ -131,13 +138,6 @@ impl Place for LabPlace {
         };
         let files = std::iter::once(&image).chain(root.files()).cloned().collect();
         see(Seen::Event(Event::GuestFiles { files }));
-        let copy = match trial.cell.machine.create_once {
-            true => match self.copy_of_created(trial, &config, stop, see) {
-                Ok(copy) => Some(copy),
-                Err(why) => return why.report(),
-            },
-            false => None,
-        };
         let config = Config {
             contents: copy.as_ref(),
             ..config
@@ -244,11 +244,14 @@ impl LabPlace {
             .map_err(|error| NotCreated::Place(error.into()))?;
         match outcome.ending(&ended.end, "boot", |end| message(end, &ended)) {
             Ending::Done => Ok(CreatedStack { contents, calls }),
-            ending => Err(NotCreated::Trial(Box::new(TrialReport {
-                wall: ended.wall,
-                ending,
-                halt: None,
-            }))),
+            ending => {
+                calls.into_iter().for_each(|call| see(Seen::Event(call)));
+                Err(NotCreated::Trial(Box::new(TrialReport {
+                    wall: ended.wall,
+                    ending,
+                    halt: None,
+                })))
+            }
         }
     }
 }

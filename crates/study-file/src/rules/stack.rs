@@ -60,6 +60,8 @@ fn created_once(machine: &MachineSpec, stack: &StackSpec) -> Option<Impossible> 
         return None;
     }
     let of_groups = stack.group_stacks.iter().map(|group| &group.array);
+    let of_others = stack.group_stacks.iter().map(|group| group.filesystem.kind);
+    let mut kinds = std::iter::once(stack.filesystem.kind).chain(of_others);
     let mut arrays = std::iter::once(&stack.array).chain(of_groups);
     let what = if machine.kind != MachineKind::Lab {
         "a host has no copies of its disks".to_owned()
@@ -67,7 +69,7 @@ fn created_once(machine: &MachineSpec, stack: &StackSpec) -> Option<Impossible> 
         "LVM's volumes are not activated on copies of disks".to_owned()
     } else if arrays.any(|array| array.integrity.is_some()) {
         "dm-integrity is not opened on copies of disks".to_owned()
-    } else if stack.filesystem.kind == FilesystemKind::Bcachefs {
+    } else if kinds.any(|kind| kind == FilesystemKind::Bcachefs) {
         "bcachefs is not started on copies of disks".to_owned()
     } else {
         return None;
