@@ -2,11 +2,12 @@
 
 use crate::folder::{Folder, target, tree, tree_spec};
 use std::fs;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{PoisonError, RwLock};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use study::event::{Event, ToolCall};
 use study::workload::TreeTest::{Copy, Delete, Read, Write};
 use study::workload::{IoEngine, IoPattern, IoSpec, Work, WorkloadSpec};
@@ -69,8 +70,28 @@ impl Loop {
         loop {
             match call("umount", &[&self.mount_point().display().to_string()]) {
                 Err(why) if why.contains("busy") && tries_left > 0 => tries_left -= 1,
-                other => return other,
+                Err(why) => return Err(why),
+                Ok(said) => {
+                    self.wait_until_free();
+                    return Ok(said);
+                }
             }
+            thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// A process of another test that has a copy of the mounts keeps the filesystem, and its device, until it ends.
+    fn wait_until_free(&self) {
+        const O_EXCL: i32 = 0o200;
+        let is_free = || {
+            fs::OpenOptions::new()
+                .read(true)
+                .custom_flags(O_EXCL)
+                .open(&self.device)
+                .is_ok()
+        };
+        let until = Instant::now() + Duration::from_secs(10);
+        while !is_free() && Instant::now() < until {
             thread::sleep(Duration::from_millis(20));
         }
     }
