@@ -11,6 +11,7 @@ use crate::machine::disks::Disks;
 use crate::machine::error::Cause;
 use crate::machine::page_cache;
 use crate::machine::sysfs;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use study::stack::{DATA, JOURNAL, Level, StackSpec};
@@ -92,12 +93,7 @@ fn assemble(
     if spec.array.write_journal {
         all.push(disks.first(JOURNAL)?.to_owned());
     }
-    let call = |force: &[&str], all: &[PathBuf]| {
-        let call = Invocation::new(Tool::Mdadm).arg("--assemble").arg(&node);
-        call.args(["--config=none", "--homehost=<none>", "--run"])
-            .args(force)
-            .args(all)
-    };
+    let call = |options: &[&OsStr], all: &[PathBuf]| md::assembly(&node, options, all);
     let stop = Invocation::new(Tool::Mdadm).arg("--stop").arg(&node);
     let mut started = context.access.run(&call(&[], &all), &all);
     if started.is_err() && restart.amid_acts {
@@ -114,7 +110,7 @@ fn assemble(
         }
         // There may be nothing to stop.
         let _ = context.access.run(&stop, &all);
-        if let Err(cause) = context.access.run(&call(&["--force"], &all), &all) {
+        if let Err(cause) = context.access.run(&call(&["--force".as_ref()], &all), &all) {
             if !restart.amid_acts {
                 return Err(cause);
             }

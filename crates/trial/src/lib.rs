@@ -69,11 +69,16 @@ pub struct Safety<'a> {
 /// machine is in the ledger before it is done.
 pub fn run(trial: &Trial, setting: &TrialSetting, safety: Safety<'_>, sink: &mut dyn FnMut(Event)) {
     let began = Instant::now();
-    match run_steps(trial, setting, safety, began, sink) {
-        Ok(()) => sink(Event::Done {
+    let outcome = run_steps(trial, setting, safety, began, sink);
+    sink(last_event(outcome, began));
+}
+
+fn last_event(outcome: Result<(), Failure>, began: Instant) -> Event {
+    match outcome {
+        Ok(()) => Event::Done {
             at_ns: nanoseconds_since(began),
-        }),
-        Err(failure) => sink(Event::Failed(failure)),
+        },
+        Err(failure) => Event::Failed(failure),
     }
 }
 
@@ -169,12 +174,7 @@ pub fn create(trial: &Trial, setting: &TrialSetting, sink: &mut dyn FnMut(Event)
             message: error.to_string(),
         })
     });
-    sink(match created {
-        Ok(()) => Event::Done {
-            at_ns: nanoseconds_since(began),
-        },
-        Err(failure) => Event::Failed(failure),
-    });
+    sink(last_event(created, began));
 }
 
 /// Sets up a stack on a machine that ends with it, calls `act` with it, and tears it down.

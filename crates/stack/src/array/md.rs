@@ -2,6 +2,7 @@
 
 use crate::machine::error::Cause;
 use crate::machine::executor::Executor;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use study::stack::{ArraySpec, Bitmap, Level};
 use tools::{Invocation, Tool};
@@ -221,22 +222,15 @@ pub(crate) fn free_node(executor: &mut dyn Executor) -> Result<PathBuf, Cause> {
         .ok_or_else(|| Cause::State("every node from /dev/md100 to /dev/md255 is in use".to_owned()))
 }
 
-/// `mdadm --assemble` of an array that was created before.
-pub(crate) fn assembly(
-    node: &Path,
-    members: &[PathBuf],
-    journal: Option<&Path>,
-    bitmap_file: Option<&Path>,
-) -> Invocation {
-    let mut call = Invocation::new(Tool::Mdadm).arg("--assemble").arg(node).args([
-        "--config=none",
-        "--homehost=<none>",
-        "--run",
-    ]);
-    if let Some(file) = bitmap_file {
-        call = call.arg("--bitmap").arg(file);
-    }
-    call.args(members).args(journal)
+/// `mdadm --assemble` of an array that was created before, without reading this machine's mdadm.conf. `members` has the disk of
+/// its journal as well.
+pub(crate) fn assembly(node: &Path, options: &[&OsStr], members: &[PathBuf]) -> Invocation {
+    Invocation::new(Tool::Mdadm)
+        .arg("--assemble")
+        .arg(node)
+        .args(["--config=none", "--homehost=<none>", "--run"])
+        .args(options)
+        .args(members)
 }
 
 /// The small filesystem for the file of an external bitmap; md requires ext2 or ext3.

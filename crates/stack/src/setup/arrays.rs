@@ -82,31 +82,30 @@ impl Setup {
         );
         let node = md::free_node(context.access.executor)?;
         let uuid = uuid::of_array(context.access.executor)?;
-        let create = Creation {
-            spec,
-            node: &node,
-            name,
-            uuid: &uuid,
-            members,
-            journal,
-            bitmap_file,
-            // dm-integrity has written zeros to everything that md uses.
-            zeroed: context.setting.zeroed || spec.integrity.is_some(),
-        }
-        .invocation()?;
-        let created = context.setting.created;
-        let create = match created {
-            true => md::assembly(&node, members, journal, bitmap_file),
-            false => create,
-        };
         let written: Vec<PathBuf> = members.iter().cloned().chain(journal.map(Path::to_owned)).collect();
+        let start = match (context.setting.created, bitmap_file) {
+            (true, Some(file)) => md::assembly(&node, &["--bitmap".as_ref(), file.as_ref()], &written),
+            (true, None) => md::assembly(&node, &[], &written),
+            (false, _) => Creation {
+                spec,
+                node: &node,
+                name,
+                uuid: &uuid,
+                members,
+                journal,
+                bitmap_file,
+                // dm-integrity has written zeros to everything that md uses.
+                zeroed: context.setting.zeroed || spec.integrity.is_some(),
+            }
+            .invocation()?,
+        };
         let undo = Undo::Array {
             node: node.clone(),
             uuid: uuid.clone(),
             members: written.clone(),
         };
         self.intend(undo, context)?;
-        context.access.run(&create, &written)?;
+        context.access.run(&start, &written)?;
         let device = wait_for(&node, context)?;
         let mut array = Array {
             device,
