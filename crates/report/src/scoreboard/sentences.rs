@@ -219,16 +219,9 @@ pub(crate) fn weights(board: &Scoreboard) -> String {
 
 /// ` Too short to count: postgres commit.`; empty if every test counts.
 fn too_short(board: &Scoreboard) -> String {
-    let names: Vec<&str> = board
-        .short
-        .iter()
-        .take(NAMED_MAX)
-        .map(|test| test.name.as_str())
-        .collect();
-    match board.short.len().saturating_sub(names.len()) {
-        _ if names.is_empty() => String::new(),
-        0 => format!(" Too short to count: {}.", names.join(", ")),
-        more => format!(" Too short to count: {} and {more} more.", names.join(", ")),
+    match listed_short(board, |test| test.name.clone()) {
+        names if names.is_empty() => names,
+        names => format!(" Too short to count: {names}."),
     }
 }
 
@@ -238,18 +231,22 @@ pub(crate) fn short_tests(board: &Scoreboard) -> String {
         (shortest, longest) if shortest == longest => format!("{} ({shortest} s)", test.name),
         (shortest, longest) => format!("{} ({shortest} to {longest} s)", test.name),
     };
-    let named: Vec<String> = board.short.iter().take(NAMED_MAX).map(range).collect();
+    match listed_short(board, range) {
+        named if named.is_empty() => named,
+        named => format!(
+            "Tests of less than {SHORT_S} s with every stack do not count: {named}. A weight in the study makes them count."
+        ),
+    }
+}
+
+/// The tests that are too short to count: the first ones, and how many more there are.
+fn listed_short(board: &Scoreboard, words: impl Fn(&ShortTest) -> String) -> String {
+    let named: Vec<String> = board.short.iter().take(NAMED_MAX).map(words).collect();
     let more = match board.short.len() - named.len() {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    match named.is_empty() {
-        true => String::new(),
-        false => format!(
-            "Tests of less than {SHORT_S} s with every stack do not count: {}{more}. A weight in the study makes them count.",
-            named.join(", ")
-        ),
-    }
+    named.join(", ") + &more
 }
 
 /// `least in photos read: 118 against 206 MiB/s`.
