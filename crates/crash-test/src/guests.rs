@@ -11,8 +11,12 @@ use lab::programs::GuestPrograms;
 use lab::trial_folder::TrialFolder;
 use prepare::kernels::{self, ShowBuild};
 use prepare::own_init;
+use std::sync::atomic::AtomicBool;
 use study::plan::{Cell, Plan, Trial};
 use study::workload::PowerCutSpec;
+
+/// It can only be stopped by ending the program.
+pub(crate) static NEVER: AtomicBool = AtomicBool::new(false);
 
 /// Contents of the disks beyond this size go to a file.
 const MEMORY_BUDGET_BYTES: u64 = 1 << 30;

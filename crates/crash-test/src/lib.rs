@@ -11,7 +11,6 @@ mod operation_numbers;
 mod random_study;
 mod reproduce;
 mod shrink;
-mod shrunk_state;
 mod soak;
 
 pub use error::Error;

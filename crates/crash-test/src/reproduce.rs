@@ -1,11 +1,11 @@
 //! Repeats one state of a study's power cuts, by a run that ends in the cut.
 
-use crate::guests::Guests;
-use crate::{Error, LostSectors, Numbers, shrunk_state};
+use crate::guests::{Guests, NEVER};
+use crate::{Error, LostSectors, Numbers};
 use lab::disks::Models;
 use lab::guest::PowerCut;
 use lab::kernel::Cache;
-use lab::power_cut::JudgedState;
+use lab::power_cut::{self, Exploration, JudgedState, Lost, LostWrites};
 use prepare::kernels::ShowBuild;
 use prepare::load_study;
 use std::path::PathBuf;
@@ -55,7 +55,7 @@ impl StateChoice {
         }
         self.check_lost(plan, &trial)?;
         let spec = match &self.left_out {
-            Some(numbers) => shrunk_state::without(&mut trial, spec, &numbers.0),
+            Some(numbers) => without(&mut trial, spec, &numbers.0),
             None => spec.clone(),
         };
         Ok((trial, spec))
@@ -92,7 +92,7 @@ pub fn state(choice: &StateChoice, plan: &Plan, cache: &Cache, show: ShowBuild) 
     let judged = guests.explore((plan, &trial), spec.clone(), None, |exploration| {
         match choice.lose.is_empty() {
             true => exploration.state(choice.cut, &AtomicBool::new(false)),
-            false => shrunk_state::with_lost(exploration, choice.cut, &choice.lose),
+            false => with_lost(exploration, choice.cut, &choice.lose),
         }
     })?;
     let operations = Operations::draw(trial.seed, &spec);
@@ -122,6 +122,36 @@ pub(crate) fn text(cell: &Cell, operations: &Operations, judged: &JudgedState, l
         false => lines.extend(findings.iter().map(ToString::to_string)),
     }
     lines.join("\n") + "\n"
+}
+
+/// Makes a trial skip these operations.
+pub(crate) fn without(trial: &mut Trial, spec: &PowerCutSpec, left_out: &[u32]) -> PowerCutSpec {
+    let spec = PowerCutSpec {
+        left_out: left_out.to_vec(),
+        ..spec.clone()
+    };
+    trial.cell.workload.work = Work::PowerCut(spec.clone());
+    spec
+}
+
+/// The state in which only these sectors of the cut's lost writes are lost.
+fn with_lost(
+    exploration: &Exploration<'_>,
+    cut: PowerCut,
+    lose: &[LostSectors],
+) -> Result<JudgedState, power_cut::Error> {
+    let writes = LostWrites::of(exploration, cut, &NEVER)?;
+    let each = lose
+        .iter()
+        .flat_map(|lost| Lost::sectors(lost.disk - 1, lost.sector, lost.count));
+    let set: Vec<Lost> = each.filter(|lost| writes.has(*lost)).collect();
+    let verdict = writes.judge(&[set], &NEVER)?.into_iter().next().unwrap_or_default();
+    Ok(JudgedState {
+        at_ns: cut.at_ns,
+        seed: cut.seed,
+        log: writes.log(),
+        verdict,
+    })
 }
 
 #[cfg(test)]

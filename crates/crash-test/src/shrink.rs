@@ -1,9 +1,8 @@
 //! Finds the shortest workload and the fewest lost writes that still show the finding of a power cut.
 
 use crate::finding::words;
-use crate::guests::Guests;
-use crate::reproduce::text;
-use crate::shrunk_state::{NEVER, without};
+use crate::guests::{Guests, NEVER};
+use crate::reproduce::{text, without};
 use crate::{Error, LostSectors, Numbers, StateChoice};
 use lab::guest::PowerCut;
 use lab::kernel::Cache;

@@ -69,14 +69,18 @@ impl Models {
     }
 }
 
-/// The figures of a model that are neither measured nor from a document, but from memory: `sustained rate`, `seek`.
-pub fn from_memory(model: &Model) -> Vec<String> {
-    let is_of_memory = |note: &&Note| note.sure == Sure::Unverified && note.source.contains("from memory");
-    let name = |note: &Note| {
-        let key = note.name.rsplit('.').next().unwrap_or_default();
-        key.replace("_mb_s", " rate").replace("_ms", " time").replace('_', " ")
+/// The figures of a model that are neither measured nor from a document, but from memory or a guess: `sustained rate`, `seek`,
+/// `read-ahead`.
+pub fn estimates(model: &Model) -> Vec<String> {
+    let is_estimate = |note: &&Note| {
+        note.sure == Sure::Unverified && ["from memory", "guess"].iter().any(|word| note.source.contains(word))
     };
-    model.notes.iter().filter(is_of_memory).map(name).collect()
+    let name = |note: &Note| match note.name.rsplit('.').next().unwrap_or_default() {
+        "buffer" => "read-ahead".to_owned(),
+        "queue" => "order of the queue".to_owned(),
+        key => key.replace("_mb_s", " rate").replace("_ms", " time").replace('_', " "),
+    };
+    model.notes.iter().filter(is_estimate).map(name).collect()
 }
 
 /// The disks of a trial, encoded for the guest's kernel.

@@ -1,27 +1,32 @@
 //! The command line as typed. Its meaning is decided in [`crate::command`].
 
 mod cpu;
+mod disk;
 pub mod exit_status;
 mod fleet;
+mod kernel;
 mod power_cuts;
+mod run;
 mod stored;
+mod trace;
 
 pub use cpu::CpuCommand;
+pub use disk::DiskCommand;
 pub use fleet::{MergeArguments, StatusArguments, SubmitArguments};
+pub use kernel::KernelCommand;
 pub use power_cuts::{PowerCutArguments, SoakArguments};
+pub use run::{On, PlanArguments, RunArguments, Switch};
 pub use stored::{
     CompareArguments, ComparisonFormat, DigestArguments, ExportArguments, ImportArguments, ReportArguments,
     RunsArguments, ShowArguments, ShownRun, run_choice,
 };
+pub use trace::{TraceCommand, TraceFormat};
 
 use crate::output_preferences::{Color, OutputPreferences};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use prepare::LoopFiles;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Duration;
-use stored::run_name;
-use study::Shard;
 
 /// A laboratory for Linux filesystems on software RAID.
 ///
@@ -117,193 +122,6 @@ pub enum Command {
     Bench(BenchArguments),
 }
 
-#[derive(Args, Clone, Debug)]
-pub struct RunArguments {
-    /// The study file
-    pub study: PathBuf,
-    /// Where trials run (default: as the study says)
-    #[arg(long, value_enum)]
-    pub on: Option<On>,
-    /// Disks of this machine to overwrite (with `--on host`), for example from /dev/disk/by-id
-    #[arg(long, value_delimiter = ',', value_name = "A,B,…")]
-    pub devices: Vec<PathBuf>,
-    /// Allow the contents of these disks to be overwritten; without it a disk that is not blank is refused
-    #[arg(long, value_delimiter = ',', value_name = "SERIAL,…")]
-    pub destroy: Vec<String>,
-    /// The disks of each node of a cluster: a TOML file with `[node.NAME]` and `destroy = ["SERIAL", …]`
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["devices", "destroy", "loops", "loop_folder"])]
-    pub inventory: Option<PathBuf>,
-    /// Sparse files behind loop devices instead of disks: 8x20G (with `--on host`; the default there)
-    #[arg(long = "loop", value_name = "COUNTxSIZE", conflicts_with_all = ["devices", "destroy"])]
-    pub loops: Option<LoopFiles>,
-    /// Folder of these files (default: the store's folder)
-    #[arg(long, value_name = "FOLDER")]
-    pub loop_folder: Option<PathBuf>,
-    /// Time limit of a trial on this machine: 90m, 6h, 2d
-    #[arg(long, value_name = "TIME", default_value = "24h", value_parser = time)]
-    pub trial_limit: Duration,
-    /// Store complete serial numbers of disks; otherwise only their last characters are stored
-    #[arg(long)]
-    pub serials: bool,
-    /// File in which results are stored
-    #[arg(long, default_value = "raidlab.db")]
-    pub store: PathBuf,
-    /// Name of this run, for `raidlab runs` and `--run`
-    #[arg(long, value_parser = run_name, allow_negative_numbers = true)]
-    pub name: Option<String>,
-    /// Seed of all random choices of the run
-    #[arg(long, default_value_t = 1, value_parser = seed, allow_negative_numbers = true)]
-    pub seed: u64,
-    /// Number of guests that run in parallel (default: one for each processor)
-    #[arg(long, value_parser = |text: &str| whole(text, 1..=256), allow_negative_numbers = true)]
-    pub jobs: Option<u64>,
-    /// Run a part of the matrix: AXIS=VALUE,… or AXIS!=VALUE,… (may be repeated; values of one axis are alternatives)
-    #[arg(long, value_name = "AXIS=VALUE,…")]
-    pub only: Vec<String>,
-    /// Run one of several parts of the study, as in 3/16; `raidlab merge` joins their stores
-    #[arg(long, value_name = "NUMBER/COUNT", allow_negative_numbers = true)]
-    pub shard: Option<Shard>,
-    /// Measure the first stack twice, as an A/A control (default: on with `--on host`, off in the lab)
-    #[arg(long, value_enum)]
-    pub aa_control: Option<Switch>,
-    /// If another raidlab writes this run, wait for it to end instead of refusing
-    #[arg(long)]
-    pub wait: bool,
-    /// Print every command that would be run, without running any
-    #[arg(long)]
-    pub dry_run: bool,
-    /// Write a trace of every request of every disk into this folder, one file per trial; `raidlab trace` reads them
-    #[arg(long, value_name = "FOLDER")]
-    pub trace: Option<PathBuf>,
-}
-
-#[derive(Args, Debug)]
-pub struct PlanArguments {
-    /// The study file
-    pub study: PathBuf,
-    /// Show a part of the matrix: AXIS=VALUE,… or AXIS!=VALUE,… (may be repeated; values of one axis are alternatives)
-    #[arg(long, value_name = "AXIS=VALUE,…")]
-    pub only: Vec<String>,
-    /// Show one of several parts of the study, as in 3/16
-    #[arg(long, value_name = "NUMBER/COUNT", allow_negative_numbers = true)]
-    pub shard: Option<Shard>,
-    /// Seed of all random choices of the run
-    #[arg(long, default_value_t = 1, value_parser = seed, allow_negative_numbers = true)]
-    pub seed: u64,
-    /// Number of guests in parallel (default: one for each processor)
-    #[arg(long, value_parser = |text: &str| whole(text, 1..=256), allow_negative_numbers = true)]
-    pub jobs: Option<u64>,
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub format: Format,
-}
-
-#[derive(Debug, Subcommand)]
-pub enum DiskCommand {
-    /// List the models of the catalogue, with your own of ~/.config/raidlab/disks
-    List {
-        #[arg(long, value_enum, default_value_t = Format::Text)]
-        format: Format,
-    },
-    /// Show a model: geometry, seek curve, MB/s across the disk, random reads, flushes
-    Show {
-        /// A model of the catalogue, a model file (.toml), or a DiskSim parameter file (.diskspecs)
-        model: String,
-        #[arg(long, value_enum, default_value_t = Format::Text)]
-        format: Format,
-    },
-    /// Run models and compare them with published or measured figures of their disks
-    Check {
-        /// Models of the catalogue, model files (.toml), or DiskSim parameter files (.diskspecs) (default: the
-        /// whole catalogue, which takes about a minute, and 3 GiB of memory for an SSD of 4 TB)
-        models: Vec<String>,
-        #[arg(long, value_enum, default_value_t = Format::Text)]
-        format: Format,
-    },
-    /// Replay a validation trace and compare with the measured response times
-    Replay {
-        /// A model of the catalogue, a model file (.toml), or a DiskSim parameter file (.diskspecs)
-        model: String,
-        /// One line per request: R|W, Hit|Miss, first block, blocks, response time in µs, gap in µs
-        trace: PathBuf,
-        #[arg(long, value_enum, default_value_t = Format::Text)]
-        format: Format,
-        /// Plot the two distributions into this file; `-` is standard output
-        #[arg(long, value_name = "FILE")]
-        html: Option<PathBuf>,
-    },
-    /// Measure a disk of this machine with timed requests and write a model of it
-    ///
-    /// Nothing is written to the disk without --destroy. The disk must not be in use, since other requests would be
-    /// measured with it. Platters take 20 minutes and more, an SSD a few, and with --destroy twice --precondition and more.
-    /// Results are kept next to the output file after each step: the same command continues an interrupted measurement
-    /// (Ctrl-C).
-    Measure {
-        /// The whole disk, such as /dev/sdb or its name in /dev/disk/by-id
-        device: PathBuf,
-        /// Where to write the model: a new file (.toml), or `-` for standard output
-        #[arg(short, long, value_name = "FILE")]
-        output: PathBuf,
-        /// Also measure writes and flushes: the disk with this serial number is overwritten, and all of its data is lost
-        #[arg(long, value_name = "SERIAL")]
-        destroy: Option<String>,
-        /// With --destroy, for an SSD: fill it, then write at random until it is in steady state; time limit of each
-        /// step
-        #[arg(long, value_name = "TIME", default_value = "30m", value_parser = time)]
-        precondition: Duration,
-        /// Plot the measurements and the behaviour of the model into this file
-        #[arg(long, value_name = "FILE")]
-        html: Option<PathBuf>,
-    },
-    /// Read a DiskSim parameter file, and print it in the catalogue's format
-    Import {
-        /// A .diskspecs file; the files that it names are in the same folder
-        file: PathBuf,
-    },
-}
-
-#[derive(Debug, Subcommand)]
-pub enum TraceCommand {
-    /// Print a trace as blkparse(1) does
-    Show {
-        /// A file written by `raidlab run --trace FOLDER`
-        trace: PathBuf,
-        /// Only this disk: 0 is /dev/vda
-        #[arg(long, value_name = "NUMBER")]
-        disk: Option<u8>,
-    },
-    /// Write a trace in a format of another tool
-    Export {
-        /// A file written by `raidlab run --trace FOLDER`
-        trace: PathBuf,
-        /// fio: an iolog for `read_iolog`
-        #[arg(long, value_enum)]
-        format: TraceFormat,
-        /// Only this disk: 0 is /dev/vda
-        #[arg(long, value_name = "NUMBER")]
-        disk: Option<u8>,
-        /// Where to write it (default: `-`, standard output)
-        #[arg(short, long, value_name = "FILE", default_value = "-", hide_default_value = true)]
-        output: PathBuf,
-    },
-}
-
-#[derive(Debug, Subcommand)]
-pub enum KernelCommand {
-    /// Build a kernel from a version of Debian's linux-source packages or from your own tree
-    Build {
-        /// `6.12` (the default), `6.12+more`, `6.12+zfs`, `7.3`, `7.3+more`, or the path of a kernel tree
-        what: Option<String>,
-        /// Name of a tree's kernel in studies (default: the folder's name)
-        #[arg(long)]
-        name: Option<String>,
-    },
-    /// List the kernels that are built
-    List {
-        #[arg(long, value_enum, default_value_t = Format::Text)]
-        format: Format,
-    },
-}
-
 #[derive(Args, Debug)]
 pub struct DoctorArguments {
     /// Install the missing Debian packages (as root, or with sudo)
@@ -345,30 +163,10 @@ pub struct BenchArguments {
     pub pairs: u32,
 }
 
-/// Where trials run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum On {
-    Lab,
-    Host,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Switch {
-    On,
-    Off,
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     Text,
     Json,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum TraceFormat {
-    Fio,
-    Blkparse,
-    Csv,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -1,7 +1,7 @@
 //! The input of a report.
 
 use stats::{Results, Row, WorkloadResults};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use study::event::{Failure, Guard, Latency, Throughput, ToolCall};
 use study::plan::Plan;
 use study::stack::MachineKind;
@@ -97,6 +97,23 @@ impl Input {
     pub(crate) fn has_imported(&self) -> bool {
         let mut cells = self.plan.cells.iter();
         self.run.machine != MachineKind::Foreign && cells.any(|cell| cell.is_imported())
+    }
+
+    /// The trials of the run, without those of imported results that are shown with it.
+    pub(crate) fn own_trials(&self) -> impl Iterator<Item = &TrialInfo> {
+        let elsewhere: HashSet<CellId> = match self.has_imported() {
+            true => self
+                .plan
+                .cells
+                .iter()
+                .filter(|cell| cell.is_imported())
+                .map(|cell| cell.id)
+                .collect(),
+            false => HashSet::new(),
+        };
+        self.trials
+            .iter()
+            .filter(move |trial| !elsewhere.contains(&trial.key.cell))
     }
 
     /// What is not shown, and how to see it; empty if everything is shown.

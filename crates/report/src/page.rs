@@ -133,13 +133,11 @@ struct Head {
 impl Head {
     fn new(input: &Input, results: &stats::Results, warnings: &Warnings, board: &Scoreboard) -> Self {
         let done = input
-            .trials
-            .iter()
+            .own_trials()
             .filter(|trial| trial.state == TrialState::Done)
             .count();
         let failed = input
-            .trials
-            .iter()
+            .own_trials()
             .filter(|trial| matches!(trial.state, TrialState::Failed(_)))
             .count();
         let trials = match failed {

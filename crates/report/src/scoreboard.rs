@@ -7,6 +7,7 @@ pub(crate) mod stack_facts;
 mod unranked;
 pub(crate) mod verdict;
 
+use choice::SIMULATED_RESOLUTION;
 pub use choice::{Advice, Choice};
 pub use verdict::verdict;
 
@@ -185,7 +186,12 @@ impl Scoreboard {
         // A stable sort: equals keep the study's order.
         let loss = |row: &ScoreRow| row.weighted_ratio(&columns).unwrap_or(-1.0);
         rows.sort_by(|one, other| loss(other).total_cmp(&loss(one)));
-        let advice = Advice::of(&columns, &rows);
+        let resolution = if input.is_simulated() {
+            SIMULATED_RESOLUTION
+        } else {
+            1.0
+        };
+        let advice = Advice::of(&columns, &rows, resolution);
         if advice == Advice::TooFewTrials {
             // The first row would be taken for the best.
             rows = as_in_study;

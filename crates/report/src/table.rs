@@ -116,8 +116,7 @@ pub fn table(input: &Input, options: TableOptions) -> String {
 
 fn subtitle(input: &Input) -> String {
     let done = input
-        .trials
-        .iter()
+        .own_trials()
         .filter(|trial| trial.state == TrialState::Done)
         .count();
     let machine = words::machine(input.run.machine, &input.plan);

@@ -4,9 +4,11 @@
 //! holds [`one_processor`]; a test that measures wall time holds [`all_processors`]. A test that only `make test-all`
 //! runs has the attribute `#[ignore = "test-all"]`.
 
+mod mounts;
 mod skips;
 mod slots;
 
+pub use mounts::own_mounts;
 pub use skips::{FILE, met, skip, skip_part};
 pub use slots::{Slot, all_processors, one_processor};
 

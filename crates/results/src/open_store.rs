@@ -138,6 +138,18 @@ fn align(imported: &mut Input, run: &Input) {
     for throughput in &mut imported.throughput {
         place(&mut throughput.trial, &throughput.entry.test);
     }
+    // A cell all of whose figures were moved would collide with that of another import.
+    let left: HashSet<CellId> = imported.samples.iter().map(|sample| sample.trial.cell).collect();
+    let is_moved = |cell: &Cell| {
+        aligned
+            .range((cell.id, String::new())..)
+            .next()
+            .is_some_and(|((of, _), _)| *of == cell.id)
+    };
+    imported
+        .plan
+        .cells
+        .retain(|cell| left.contains(&cell.id) || !is_moved(cell));
     imported.plan.cells.extend(aligned.into_values());
 }
 
@@ -261,7 +273,7 @@ fn disk_infos(plan: &Plan) -> Vec<DiskInfo> {
         Some(DiskInfo {
             model: group.model.clone(),
             words,
-            unverified: lab::disks::from_memory(&found),
+            unverified: lab::disks::estimates(&found),
             pass_hours: resyncs
                 .then(|| lab::disks::rebuild_time::pass_hours(group, &found))
                 .flatten(),

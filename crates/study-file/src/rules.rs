@@ -7,6 +7,7 @@ pub(crate) mod filesystem;
 pub(crate) mod impossible;
 pub(crate) mod integrity;
 pub(crate) mod lvm;
+pub(crate) mod machine;
 pub(crate) mod many_devices;
 pub(crate) mod md_geometry;
 pub(crate) mod md_tunables;

@@ -7,9 +7,9 @@ use crate::device::blank_check::{self, Depth, Fingerprint};
 use crate::device::disk::{self, Disk};
 use crate::device::relations::{Relations, Relative, Role};
 use crate::device::sysfs;
+use crate::safety::in_use;
 use crate::safety::obstacle::Obstacle;
 use crate::safety::signature::signatures;
-use crate::safety::usage;
 use std::fs::File;
 use tools::{Tool, Tools};
 
@@ -43,10 +43,10 @@ pub(crate) fn judge(disk: &Disk, circumstances: &Circumstances<'_>) -> Judgement
     if disk.read_only {
         obstacles.push(Obstacle::ReadOnly);
     }
-    obstacles.extend(usage::uses(&relations));
+    obstacles.extend(in_use::uses(&relations));
     if obstacles.iter().all(|obstacle| *obstacle == Obstacle::ReadOnly) {
-        obstacles.extend(usage::held(&relations, circumstances.is_claimed));
-        obstacles.extend(usage::opened(&relations, circumstances.ours));
+        obstacles.extend(in_use::held(&relations, circumstances.is_claimed));
+        obstacles.extend(in_use::opened(&relations, circumstances.ours));
     }
     let is_free = obstacles.iter().all(|obstacle| *obstacle == Obstacle::ReadOnly);
     if is_free {

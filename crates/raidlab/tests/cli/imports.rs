@@ -182,6 +182,12 @@ fn several_imports_stand_next_to_a_run() {
     );
     let page = desk.run(&["report", "--with", "2", "--with", "3", "-o", "-"]).stdout;
     assert!(page.contains("<td>there against ext2</td>"), "{page}");
+    // The test `write` moves to the run's workload: the cell that it leaves is not that of the other import.
+    for (file, test) in [("1.json", "write"), ("2.json", "other")] {
+        import(&desk, &[file, "--stack", "away", "--workload", "jobs", "--test", test]);
+    }
+    let ran = desk.run(&["show", "--with", "5", "--with", "6"]);
+    assert_eq!(ran.exit, Some(0), "{}", ran.stderr);
     let ran = desk.run_without_touching(&["show", "--with", "2", "--with", "4"]);
     assert_eq!((ran.exit, ran.stdout.as_str()), (Some(2), ""), "{}", ran.stderr);
     assert!(

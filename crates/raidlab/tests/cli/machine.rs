@@ -10,10 +10,8 @@ use std::path::Path;
 pub fn in_a_world_of_its_own(desk: &Desk, before: &str, arguments: &[&str]) -> Option<Ran> {
     let unshare = |script: &str, arguments: &[&str]| {
         let mut unshare = desk.command("unshare");
-        unshare
-            .args(["--mount", "sh", "-e", "-c", script, PROGRAM])
-            .args(arguments);
-        unshare.output()
+        unshare.args(requirements::own_mounts(script)).arg(PROGRAM);
+        unshare.args(arguments).output()
     };
     let refused = match unshare(before, &[]) {
         Ok(output) if output.status.success() => None,

@@ -132,7 +132,9 @@ fn second_of_two(desk: &Desk, first: &str, second: &str, prepare: &str, meanwhil
     meanwhile();
     let script = format!("{prepare}\nexec \"$0\" \"$@\"");
     let mut command = desk.command("unshare");
-    command.args(["--mount", "sh", "-e", "-c", &script, crate::desk::PROGRAM]);
+    command
+        .args(requirements::own_mounts(&script))
+        .arg(crate::desk::PROGRAM);
     let two = command
         .args(run_on(second, &["--store", "2.db"]))
         .output()

@@ -3,7 +3,7 @@
 use crate::commands::comparable;
 use lab::kernel::{Cache, DEFAULT_VERSION, Kernel, KernelName};
 use lab::trace::Record;
-use requirements::{Slot, one_processor};
+use requirements::{Slot, one_processor, own_mounts};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -82,9 +82,13 @@ impl Laboratory {
         fs::write(&other, contents).expect("a file is written");
         let other = other.to_str().expect("in UTF-8");
         let script = "mount --bind \"$0\" \"$1\" && shift && exec \"$@\"";
-        let words = ["unshare", "--mount", "sh", "-c", script, other, path];
-        self.wrapper = words.map(str::to_owned).to_vec();
-        let tried = Command::new(words[0]).args(&words[1..]).arg("true").output();
+        self.wrapper = vec!["unshare".to_owned()];
+        self.wrapper.extend(own_mounts(script));
+        self.wrapper.extend([other, path].map(str::to_owned));
+        let tried = Command::new(&self.wrapper[0])
+            .args(&self.wrapper[1..])
+            .arg("true")
+            .output();
         tried.is_ok_and(|tried| tried.status.success())
     }
 

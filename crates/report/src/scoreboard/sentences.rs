@@ -7,9 +7,7 @@ use crate::input::{Input, TrialState};
 use crate::words::figure::{RateUnit, count, number, number_of};
 use crate::words::listed;
 use stats::{Closeness, TRIALS_MIN, TestResults};
-use study::CellId;
 use study::metric::Metric;
-use study::plan::Cell;
 
 /// Equal ranks of figures that differ by more than this factor are explained.
 const TIE_SHOWN: f64 = 1.05;
@@ -24,13 +22,16 @@ pub(crate) const NAMED_MAX: usize = 3;
 /// Empty if every planned trial counts.
 pub(crate) fn failures_and_guards(input: &Input) -> Vec<String> {
     let mut sentences = Vec::new();
-    let imported: Vec<CellId> = cells(input, true).map(|cell| cell.id).collect();
-    let own = || input.trials.iter().filter(|trial| !imported.contains(&trial.key.cell));
-    let done = own().filter(|trial| trial.state == TrialState::Done).count();
-    let failed = own()
+    let done = input
+        .own_trials()
+        .filter(|trial| trial.state == TrialState::Done)
+        .count();
+    let failed = input
+        .own_trials()
         .filter(|trial| matches!(trial.state, TrialState::Failed(_)))
         .count();
-    let planned = cells(input, false).count() * input.plan.precision.min_trials as usize;
+    let own_cells = input.plan.cells.iter().filter(|cell| !cell.is_imported());
+    let planned = own_cells.count() * input.plan.precision.min_trials as usize;
     if failed > 0 {
         sentences.push(format!("{failed} of {} failed.", count(done + failed, "trial")));
     }
@@ -47,14 +48,6 @@ pub(crate) fn failures_and_guards(input: &Input) -> Vec<String> {
         sentences.push(format!("{missing} of {} {are} missing.", count(planned, "trial")));
     }
     sentences
-}
-
-fn cells(input: &Input, imported: bool) -> impl Iterator<Item = &Cell> {
-    input
-        .plan
-        .cells
-        .iter()
-        .filter(move |cell| cell.is_imported() == imported)
 }
 
 /// What an administrator acts on.
@@ -113,10 +106,10 @@ fn build(board: &Scoreboard, choice: &Choice, rates: RateUnit) -> String {
             reached.dedup();
             let reached: Vec<&str> = reached.iter().map(String::as_str).collect();
             format!(
-                "{} may be the best choice: in their worst tests they reach {} of the best, and the trials do not tell them \
-                 apart.{}",
+                "{} may be the best choice: in their worst tests they reach {} of the best, and {}.{}",
                 listed(&names, "or"),
                 listed(&reached, "and"),
+                why_several(board, choice),
                 match several.iter().all(|row| row.layout.resyncs) {
                     true => resync(board, several[0]).replace(" It has", " They have"),
                     false => String::new(),
@@ -127,14 +120,23 @@ fn build(board: &Scoreboard, choice: &Choice, rates: RateUnit) -> String {
             let names: Vec<&str> = many.iter().take(NAMED_MAX).map(|row| row.stack.as_str()).collect();
             format!(
                 "Any of {} of {} may be the best choice: {} and {} more. In their worst tests they reach {} of the best or \
-                 more, and the trials do not tell them apart.",
+                 more, and {}.",
                 many.len(),
                 count(board.rows.len(), "stack"),
                 names.join(", "),
                 many.len() - names.len(),
-                many.last().map_or_else(String::new, |row| worst(board, row))
+                many.last().map_or_else(String::new, |row| worst(board, row)),
+                why_several(board, choice)
             )
         }
+    }
+}
+
+/// Why several stacks may be the best, as the end of a sentence.
+fn why_several(board: &Scoreboard, choice: &Choice) -> &'static str {
+    match choice.is_shown_by_trials(board) {
+        true => "a difference of less than a tenth is within the error of simulated disks",
+        false => "the trials do not tell them apart",
     }
 }
 
@@ -353,10 +355,16 @@ fn choice_words(board: &Scoreboard, row: &ScoreRow, rates: RateUnit) -> String {
                 board.columns[column].weight
             ),
             ratio => format!(
-                "at worst {} ({}: {})",
+                "at worst {} ({}: {}{})",
                 ratio.map_or_else(String::new, percent),
                 test_name(board, column, score),
-                figures(score, rates)
+                figures(score, rates),
+                // The best scatters as well: without its interval the loss looks certain.
+                if score.is_best {
+                    ", which trials do not show to be a loss"
+                } else {
+                    ""
+                }
             ),
         });
     let layout = Some(layout(row)).filter(|_| !is_layout_shared(board));

@@ -246,7 +246,12 @@ fn risk(input: &Input, cell: &Cell) -> Option<String> {
         Level::Raid10 | Level::LvmRaid10 => "can lose",
         _ => "loses",
     };
-    (is_missing && survives_one).then(|| format!("Another failed disk in that time {verb} the array."))
+    (is_missing && survives_one).then(|| {
+        format!(
+            "From the failure until the rebuild is done another failed disk {verb} the array, and sectors that another disk \
+             cannot read are lost."
+        )
+    })
 }
 
 /// The load ended before the rebuild, which then went on without it.

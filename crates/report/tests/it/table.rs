@@ -146,7 +146,8 @@ fn issue_39_a1_what_does_not_count_decides_nothing() {
     let mut input = first_look::input();
     input.plan.weights = vec![("small files".to_owned(), 0)];
     let text = table(&input, TableOptions::plain(200));
-    let advice = "xfs loses least by the weights of the study (95 %; least in medium files copy: 29.3 against 30.9 MiB/s, 238 against 226 s).";
+    let advice = "xfs or ext4 may be the best choice: in their worst tests they reach 95 % and 94 % of the best, and a \
+                  difference of less than a tenth is within the error of simulated disks.";
     assert!(text.contains(advice), "{text}");
     assert!(text.contains("Losses count by the weights of the study: small files 0, others 1."));
     // Nor does it matter whether it was measured.

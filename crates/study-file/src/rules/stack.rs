@@ -1,18 +1,18 @@
 //! Rules for stacks: filesystems on their arrays.
 
-use crate::axes::Point;
 use crate::rules::consistency;
 use crate::rules::filesystem;
 use crate::rules::impossible::{Impossible, impossible};
 use crate::rules::integrity;
 use crate::rules::lvm;
+use crate::rules::machine;
 use crate::rules::many_devices;
 use crate::rules::md_geometry;
 use crate::rules::md_geometry::{active_disks, capacity};
 use crate::rules::md_tunables;
 use crate::rules::memory;
 use crate::syntax::unit::describe_size;
-use study::stack::{Align, DATA, FilesystemKind, MachineKind, MachineSpec, StackSpec};
+use study::stack::{Align, FilesystemKind, MachineKind, MachineSpec, StackSpec};
 
 /// All reasons why the stack is impossible.
 pub(crate) fn check_stack(machine: &MachineSpec, stack: &StackSpec, disk_bytes: Option<u64>) -> Vec<Impossible> {
@@ -23,35 +23,11 @@ pub(crate) fn check_stack(machine: &MachineSpec, stack: &StackSpec, disk_bytes: 
     all.extend(integrity::check(&stack.array, machine, disk_bytes));
     all.extend(many_devices::check(machine, stack));
     all.extend(filesystem::check(machine, stack));
-    all.extend(buses(machine));
+    all.extend(machine::buses(machine));
     all.extend(room(machine, stack, disk_bytes));
     all.extend(created_once(machine, stack));
     all.extend(memory::of_stack(machine, stack, disk_bytes));
     all
-}
-
-/// Rejects cores if no cell has a processor. Next to a processor an infinitely fast one is one more cell, whatever the
-/// number of cores: see [`is_repeated`].
-pub(crate) fn cores_of_nothing(machine: &MachineSpec, point: &Point) -> Option<Impossible> {
-    let written = point.number("cores").is_some();
-    if !written || machine.kind != MachineKind::Lab || machine.processor.is_some() || point.has_others("cpu") {
-        return None;
-    }
-    impossible(
-        &["cores", "cpu"],
-        "an infinitely fast processor has no number of cores".to_owned(),
-        "name a processor, as in cpu = \"xeon-e5-2650v4\"; `raidlab cpu list` shows them",
-    )
-}
-
-/// Whether an infinitely fast processor was in the matrix already, with another number of cores.
-pub(crate) fn is_repeated(machine: &MachineSpec, point: &Point) -> bool {
-    has_no_cores(machine, point) && !point.is_first("cores")
-}
-
-/// Whether a number of cores is written for a processor that has none.
-pub(crate) fn has_no_cores(machine: &MachineSpec, point: &Point) -> bool {
-    machine.kind == MachineKind::Lab && machine.processor.is_none() && point.number("cores").is_some()
 }
 
 /// Whether copies of a stack's disks can be assembled and mounted.
@@ -115,18 +91,4 @@ pub(crate) fn room_bytes(machine: &MachineSpec, stack: &StackSpec, disk_bytes: O
     let large = disk_bytes.is_none_or(|disk| stack.array.member_size_bytes.is_none_or(|size| size <= disk));
     let array = capacity(&stack.array, disks, disk_bytes).filter(|bytes| buildable && large && *bytes > 0)?;
     Some(many_devices::usable(stack, disks, array)).filter(|bytes| *bytes > 0)
-}
-
-/// A bus names disks of `data` by number, and their number is an axis.
-fn buses(machine: &MachineSpec) -> Option<Impossible> {
-    let count = machine.disks.first()?.count;
-    let on_buses = machine.buses.iter().flat_map(|bus| &bus.disks);
-    let beyond = on_buses
-        .filter(|disk| disk.group == DATA)
-        .find(|disk| disk.number.is_some_and(|number| number > count))?;
-    let reason = format!(
-        "disk {} is attached to a bus, but there are only {count} disks",
-        beyond.number.unwrap_or_default()
-    );
-    impossible(&["count"], reason, "attach fewer disks, or add disks to [disks]")
 }

@@ -80,7 +80,8 @@ impl Loop {
         }
     }
 
-    /// A process of another test that has a copy of the mounts keeps the filesystem, and its device, until it ends.
+    /// A process of another test that has a copy of the mounts keeps the filesystem, and its device, until it lets go of them
+    /// (`requirements::own_mounts`).
     fn wait_until_free(&self) {
         const O_EXCL: i32 = 0o200;
         let is_free = || {

@@ -53,7 +53,8 @@ pub fn raidlab(desk: &Desk, prepare: &str, tool: &str, when: When, act: &str, ar
     );
     let mut command = desk.command("unshare");
     command
-        .args(["--mount", "sh", "-e", "-c", &script, PROGRAM])
+        .args(requirements::own_mounts(&script))
+        .arg(PROGRAM)
         .args(arguments);
     command
 }
