@@ -9,6 +9,9 @@ use store::StoreError;
 pub enum Error {
     #[error("`{}` {reason}; nothing was stored", path.display())]
     ForeignResults { path: PathBuf, reason: String },
+    /// Several files of one import.
+    #[error("{} of {all} files are refused:\n{}", refused.len(), lines(refused))]
+    SeveralRefused { all: usize, refused: Vec<Error> },
     #[error("`{}`: {reason}", path.display())]
     NoExport { path: PathBuf, reason: String },
     #[error("`{}` has no runs yet: `raidlab run STUDY` creates one", store.display())]
@@ -44,4 +47,9 @@ pub enum Error {
     /// A store that fails in the middle of the work.
     #[error(transparent)]
     StoreUnderWay(StoreError),
+}
+
+fn lines(errors: &[Error]) -> String {
+    let lines: Vec<String> = errors.iter().map(Error::to_string).collect();
+    lines.join("\n")
 }

@@ -105,9 +105,16 @@ fn stored(
 
 fn read_all(paths: &[PathBuf]) -> Result<Vec<Read>, Error> {
     let mut files: Vec<Read> = Vec::new();
+    let mut refused = Vec::new();
     let mut bytes = 0;
     for path in paths {
-        let file = read(path)?;
+        let file = match read(path) {
+            Ok(file) => file,
+            Err(error) => {
+                refused.push(error);
+                continue;
+            }
+        };
         bytes += file.text.len();
         if bytes > ALL_BYTES_MAX {
             return Err(Error::ForeignResults {
@@ -117,7 +124,14 @@ fn read_all(paths: &[PathBuf]) -> Result<Vec<Read>, Error> {
         }
         files.push(file);
     }
-    Ok(files)
+    match refused.len() {
+        0 => Ok(files),
+        1 => Err(refused.remove(0)),
+        _ => Err(Error::SeveralRefused {
+            all: paths.len(),
+            refused,
+        }),
+    }
 }
 
 /// Each once for a file, whose results may share it.

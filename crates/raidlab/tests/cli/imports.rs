@@ -192,10 +192,23 @@ fn several_imports_stand_next_to_a_run() {
     assert_eq!((ran.exit, ran.stdout.as_str()), (Some(2), ""), "{}", ran.stderr);
     assert!(
         ran.stderr
-            .contains("runs 2 and 4 both have results of `here` with the workload `w`"),
+            .contains("runs 2 and 4 both have results of `here` with the workload `few files`"),
         "{}",
         ran.stderr
     );
+}
+
+/// One round for each bad file of a folder was what it took.
+#[test]
+fn issue_39_10_all_files_that_are_refused_are_named_at_once() {
+    let desk = Desk::new();
+    desk.write("good.json", fio("write", 100));
+    desk.write("bad.txt", "nothing");
+    let ran = desk.run_without_touching(&["import", "bad.txt", "good.json", "missing.json"]);
+    assert_eq!((ran.exit, ran.stdout.as_str()), (Some(2), ""), "{}", ran.stderr);
+    for words in ["2 of 3 files are refused:", "`bad.txt` ", "`missing.json`"] {
+        assert!(ran.stderr.contains(words), "{words} in {}", ran.stderr);
+    }
 }
 
 /// Names of files and jobs could move the cursor and set the title of the terminal.

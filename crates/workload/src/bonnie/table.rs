@@ -13,12 +13,18 @@ pub(crate) fn lines(text: &str) -> Result<Vec<Line>, String> {
     let mut processes = String::new();
     let mut part: Option<Part> = None;
     let mut machine = String::new();
+    // Rows of the table that began last, and rows of files below several of them, which name none.
+    let (mut first_of_table, mut unnamed) = (0, Vec::new());
     for (number, line) in (1..).zip(text.lines()) {
         let line = unquoted(line).trim_end();
         let words: Vec<&str> = line.split_whitespace().collect();
         if line.contains("--Sequential Output--") || line.contains("--Sequential Create--") {
             if words.first() == Some(&"Version") {
                 version = words.get(1).copied().unwrap_or_default().to_owned();
+            }
+            if line.contains("--Sequential Output--") {
+                pair(&mut found[first_of_table..], std::mem::take(&mut unnamed));
+                first_of_table = found.len();
             }
             part = None;
         } else if line.contains("-Create-- --Read---") {
@@ -57,16 +63,12 @@ pub(crate) fn lines(text: &str) -> Result<Vec<Line>, String> {
                     .trim()
                     .rsplit_once(char::is_whitespace)
                     .unwrap_or(("", head.trim()));
-                let one = of_files(&mut found, name.trim(), &version, &machine);
-                files.clone_into(&mut one.files);
-                // Its rates are the number of files times 1024.
-                if version.starts_with("2.00") {
-                    one.note = Some(
-                        "rates of files are left out: Bonnie++ 2.00 prints the number of files in their place",
-                    );
-                } else {
-                    one.set(BONNIE_TESTS.len(), columns);
+                if name.trim().is_empty() && found.len() > first_of_table + 1 {
+                    unnamed.push((files.to_owned(), columns));
+                    continue;
                 }
+                let one = of_files(&mut found, name.trim(), &version, &machine);
+                one.set_files(files.to_owned(), columns);
                 continue;
             }
             let head = head.trim_start_matches(['#', '|']);
@@ -78,7 +80,40 @@ pub(crate) fn lines(text: &str) -> Result<Vec<Line>, String> {
             found.push(one);
         }
     }
+    pair(&mut found[first_of_table..], unnamed);
     Ok(found)
+}
+
+/// Several runs below one heading: their rows of files are in the same order, if there are as many; a single one is that of
+/// the last run, after which Bonnie++ printed it.
+fn pair(table: &mut [Line], files: Vec<(String, Vec<(usize, Column)>)>) {
+    let first = match files.len() {
+        0 => return,
+        1 => table.len() - 1,
+        count if count == table.len() => 0,
+        _ => {
+            for line in table {
+                line.note = Some("rates of files are left out: which run they are of is not known");
+            }
+            return;
+        }
+    };
+    for (line, (files, columns)) in table[first..].iter_mut().zip(files) {
+        line.set_files(files, columns);
+    }
+}
+
+impl Line {
+    fn set_files(&mut self, files: String, columns: Vec<(usize, Column)>) {
+        self.files = files;
+        // Its rates are the number of files times 1024.
+        if self.version.as_ref().is_some_and(|version| version.starts_with("2.00")) {
+            self.note =
+                Some("rates of files are left out: Bonnie++ 2.00 prints the number of files in their place");
+        } else {
+            self.set(BONNIE_TESTS.len(), columns);
+        }
+    }
 }
 
 /// Without marks of quotation.

@@ -60,7 +60,11 @@ fn foreign(line: &csv::Line, note: Option<&String>) -> Foreign {
     }
     let files = line.files.trim_end_matches(':');
     if !["", "16", "0"].contains(&files) {
-        work = format!("{work} {files}k files");
+        // The number of files, and their largest size, smallest size and number of folders.
+        work = match files.split_once(':') {
+            Some((number, sizes)) => format!("{work} {number}k files of {sizes}"),
+            None => format!("{work} {files}k files"),
+        };
     }
     Foreign {
         program: "Bonnie++",

@@ -57,7 +57,8 @@ pub(super) struct Job {
     /// Those of the job and those of `[global]`.
     pub(super) options: BTreeMap<String, String>,
     pub(super) directions: BTreeMap<Direction, Figures>,
-    pub(super) fsyncs: BTreeMap<u64, u64>,
+    /// Latencies of fsync and its like; no data.
+    pub(super) fsyncs: Figures,
 }
 
 /// One run of fio.
@@ -404,21 +405,24 @@ impl Job {
             sum.is_some_and(|sum| sum <= COUNT_MAX)
         };
         let within = |value: f64, most: f64| (0.0..=most).contains(&value);
-        fits(&self.fsyncs)
-            && self.directions.values().all(|figures| {
-                within(figures.bytes, BYTES_MAX)
-                    && within(figures.operations, COUNT_MAX as f64)
-                    && within(figures.milliseconds, MILLISECONDS_MAX)
-                    && figures
-                        .percentiles
-                        .iter()
-                        .all(|(_, ns)| within(*ns, MILLISECONDS_MAX * 1e6))
-                    && fits(&figures.bins)
-            })
+        self.directions.values().chain([&self.fsyncs]).all(|figures| {
+            within(figures.bytes, BYTES_MAX)
+                && within(figures.operations, COUNT_MAX as f64)
+                && within(figures.milliseconds, MILLISECONDS_MAX)
+                && figures
+                    .percentiles
+                    .iter()
+                    .all(|(_, ns)| within(*ns, MILLISECONDS_MAX * 1e6))
+                && fits(&figures.bins)
+        })
     }
 }
 
 impl Figures {
+    pub(super) fn has_latencies(&self) -> bool {
+        !self.bins.is_empty() || self.percentiles.iter().any(|(_, ns)| *ns > 0.0)
+    }
+
     pub(super) fn add(&mut self, other: Self) {
         self.bytes += other.bytes;
         self.operations += other.operations;

@@ -16,7 +16,9 @@ const SAME_SHARE: f64 = 0.01;
 pub(super) struct JobGroup {
     name: String,
     pub(super) directions: BTreeMap<Direction, Figures>,
-    fsyncs: BTreeMap<u64, u64>,
+    fsyncs: Figures,
+    /// The number of jobs with latencies of fsync.
+    fsync_jobs: usize,
     /// The number of jobs with each direction.
     jobs: BTreeMap<Direction, usize>,
     /// The option of its jobs.
@@ -36,6 +38,7 @@ impl JobGroup {
             jobs: directions.keys().map(|direction| (*direction, 1)).collect(),
             start_delay: job.option("startdelay").map(str::to_owned),
             directions,
+            fsync_jobs: usize::from(job.fsyncs.has_latencies()),
             fsyncs: job.fsyncs.clone(),
         }
     }
@@ -58,9 +61,8 @@ impl JobGroup {
             *self.jobs.entry(direction).or_default() += 1;
             self.directions.entry(direction).or_default().add(figures);
         }
-        for (nanoseconds, count) in &job.fsyncs {
-            *self.fsyncs.entry(*nanoseconds).or_default() += count;
-        }
+        self.fsync_jobs += usize::from(job.fsyncs.has_latencies());
+        self.fsyncs.add(job.fsyncs.clone());
     }
 
     pub(super) fn report(&self, only: bool, kept: &mut Kept, notes: &mut Vec<String>) {
@@ -82,11 +84,18 @@ impl JobGroup {
                 self.figures(&name, (*direction, figures), kept, notes);
             }
         }
-        let mut reporter = Reporter {
-            host: kept,
-            test: &self.name,
-        };
-        reporter.latency("fsync", &histogram_of(&self.fsyncs));
+        if self.fsync_jobs > 0 {
+            let name = if only {
+                "fsync".to_owned()
+            } else {
+                format!("{} fsync", self.name)
+            };
+            let mut reporter = Reporter {
+                host: kept,
+                test: &name,
+            };
+            latencies("fsync", &self.fsyncs, self.fsync_jobs, &mut reporter, notes);
+        }
     }
 
     /// All directions together, if there is such a figure.
@@ -139,22 +148,28 @@ impl JobGroup {
             reporter.sample(Metric::Iops, figures.operations / seconds);
         }
         reporter.seconds(Metric::Duration, Duration::from_secs_f64(seconds));
-        let bins = histogram_of(&figures.bins);
-        if !bins.is_empty() {
-            reporter.percentiles(&bins);
-            reporter.latency(direction.name(), &bins);
-        } else if jobs <= 1 {
-            for (metric, quantile) in PERCENTILES {
-                let same = |(percent, _): &&(f64, f64)| (percent - quantile * 100.0).abs() < 1e-6;
-                if let Some((_, nanoseconds)) = figures.percentiles.iter().find(same) {
-                    reporter.sample(metric, nanoseconds / 1e6);
-                }
+        latencies(direction.name(), figures, jobs, &mut reporter, notes);
+    }
+}
+
+/// Reports the percentiles of a number of jobs, and the latencies that they are of, if fio printed their bins.
+fn latencies(of: &str, figures: &Figures, jobs: usize, reporter: &mut Reporter<'_>, notes: &mut Vec<String>) {
+    let bins = histogram_of(&figures.bins);
+    if !bins.is_empty() {
+        reporter.percentiles(&bins);
+        reporter.latency(of, &bins);
+    } else if jobs <= 1 {
+        for (metric, quantile) in PERCENTILES {
+            let same = |(percent, _): &&(f64, f64)| (percent - quantile * 100.0).abs() < 1e-6;
+            if let Some((_, nanoseconds)) = figures.percentiles.iter().find(same) {
+                reporter.sample(metric, nanoseconds / 1e6);
             }
-        } else if !figures.percentiles.is_empty() {
-            notes.push(format!(
-                "percentiles of the {jobs} jobs of `{test}` are left out: they can be added only from bins (json+)"
-            ));
         }
+    } else if !figures.percentiles.is_empty() {
+        notes.push(format!(
+            "percentiles of the {jobs} jobs of `{}` are left out: they can be added only from bins (json+)",
+            reporter.test
+        ));
     }
 }
 

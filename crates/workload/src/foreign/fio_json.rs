@@ -268,10 +268,6 @@ impl Report<'_> {
         };
         let global = options(&self.global);
         for job in jobs {
-            if job.has_sync_percentiles_alone() {
-                let what = "the latencies of fsync of `{}` are left out: they can be read only from bins (json+)";
-                run.notes.push(what.replace("{}", &job.jobname));
-            }
             run.jobs.push(job.job(&global)?);
         }
         Ok(run)
@@ -348,11 +344,6 @@ struct LatencyJson {
 }
 
 impl JobJson {
-    fn has_sync_percentiles_alone(&self) -> bool {
-        let latency = self.sync.as_ref().and_then(|sync| sync.lat_ns.as_ref());
-        latency.is_some_and(|latency| latency.bins.is_empty() && latency.percentile.values().any(|ns| *ns > 0.0))
-    }
-
     fn job(self, global: &BTreeMap<String, String>) -> Result<Job, String> {
         let name = self.jobname;
         let given = [
@@ -389,11 +380,7 @@ impl JobJson {
             started_ms: self.job_start,
             options: all,
             directions,
-            fsyncs: self
-                .sync
-                .and_then(|sync| sync.lat_ns)
-                .map(|lat| lat.bins)
-                .unwrap_or_default(),
+            fsyncs: self.sync.map(DirectionJson::figures).unwrap_or_default(),
         })
     }
 }

@@ -19,6 +19,10 @@ pub(super) fn runs(text: &str) -> Vec<Run> {
         }));
     }
     reader.end_of_run();
+    let orphans = reader.orphans();
+    if let Some(last) = reader.runs.last_mut() {
+        last.notes.extend(orphans);
+    }
     reader.runs
 }
 
@@ -40,6 +44,13 @@ struct Reader {
     has_ended: bool,
     /// When the last job was printed.
     printed: Option<u32>,
+    /// Whether lines of figures are of the last job.
+    is_in_job: bool,
+    /// Percentiles that follow are of fsync.
+    is_of_fsync: bool,
+    /// Lines of figures, and summaries, whose jobs are missing.
+    orphans: u32,
+    orphaned_summaries: u32,
 }
 
 impl Reader {
@@ -50,10 +61,15 @@ impl Reader {
         if let Some(job) = job_line(line) {
             return self.job(line, job);
         }
-        if line.starts_with("Run status group") {
-            self.summaries += u32::from(line.starts_with("Run status group 0"));
+        // Pages may lose the end of the line before.
+        if line.contains("Run status group") {
+            let is_first = line.contains("Run status group 0");
+            if is_first && (self.run.jobs.is_empty() || self.has_ended) {
+                self.orphaned_summaries += 1;
+            }
+            self.summaries += u32::from(is_first);
             self.has_ended = self.summaries >= self.clients;
-            self.direction = None;
+            self.is_in_job = false;
         } else if line.starts_with("hostname=") && line.contains(" be=") {
             if self.has_ended {
                 self.end_of_run();
@@ -91,7 +107,7 @@ impl Reader {
     }
 
     fn job(&mut self, line: &str, mut job: Job) {
-        self.direction = None;
+        (self.direction, self.is_of_fsync) = (None, false);
         let printed = second_of_day(line);
         let is_later = |before: u32, now: u32| before.abs_diff(now) > PRINTING_S;
         let is_later = self
@@ -109,14 +125,26 @@ impl Reader {
         self.printed = printed;
         job.options = self.patterns.get(&job.name).cloned().unwrap_or_default();
         self.run.jobs.push(job);
+        self.is_in_job = true;
     }
 
     fn of_job(&mut self, line: &str) {
-        let Some(job) = self.run.jobs.last_mut() else { return };
-        if let Some((direction, figures)) = figures(line) {
-            self.direction = Some(direction);
+        let figures = figures(line);
+        let is_new = |job: &Job| figures.as_ref().is_none_or(|(of, _)| !job.directions.contains_key(of));
+        let Some(job) = self.run.jobs.last_mut().filter(|job| self.is_in_job && is_new(job)) else {
+            // Those of another job, whose first line is missing.
+            self.orphans += u32::from(figures.is_some());
+            self.is_in_job = false;
+            return;
+        };
+        if let Some((direction, figures)) = figures {
+            (self.direction, self.is_of_fsync) = (Some(direction), false);
             self.unit = None;
             job.directions.insert(direction, figures);
+        } else if line.starts_with("fsync/fdatasync") {
+            (self.unit, self.is_of_fsync) = (None, true);
+        } else if let Some(rest) = line.strip_prefix("sync percentiles (") {
+            self.unit = unit(rest).filter(|_| self.is_of_fsync);
         } else if let Some(odd) = odd_figures(line) {
             job.unreadable = Some(odd);
         } else if let Some(rest) = line
@@ -130,10 +158,12 @@ impl Reader {
                 self.run.notes.push(what.replace("{}", &job.name));
             }
         } else if line.contains("th=[") {
-            let (Some(direction), Some(unit)) = (self.direction, self.unit) else {
-                return;
+            let figures = match (self.is_of_fsync, self.direction) {
+                (true, _) => Some(&mut job.fsyncs),
+                (false, Some(direction)) => job.directions.get_mut(&direction),
+                (false, None) => None,
             };
-            if let Some(figures) = job.directions.get_mut(&direction) {
+            if let (Some(figures), Some(unit)) = (figures, self.unit) {
                 figures.percentiles.extend(percentiles(line, unit));
             }
         } else if let Some(rest) = line.strip_prefix("issued").and_then(|rest| rest.split("total=").nth(1)) {
@@ -149,6 +179,7 @@ impl Reader {
     }
 
     fn end_of_run(&mut self) {
+        self.is_in_job = false;
         let mut run = std::mem::take(&mut self.run);
         if !self.has_ended {
             run.notes.push(WITHOUT_SUMMARY.to_owned());
@@ -159,6 +190,25 @@ impl Reader {
             self.run.version = run.version.clone();
             self.runs.push(run);
         }
+    }
+
+    /// What is left out because it is of jobs whose first line is missing.
+    fn orphans(&self) -> impl Iterator<Item = String> + use<> {
+        let named = |count: u32, one: &str, more: &str| {
+            let what = match count {
+                0 => return None,
+                1 => format!("left out: {one}"),
+                _ => format!("left out: {count} {more}"),
+            };
+            Some(what + " without its job (`NAME: (groupid=…`)")
+        };
+        let lines = named(
+            self.orphans,
+            "a line of reads or writes",
+            "lines of reads or writes, each",
+        );
+        let summaries = named(self.orphaned_summaries, "a summary", "summaries, each");
+        lines.into_iter().chain(summaries)
     }
 }
 
@@ -220,24 +270,35 @@ fn figures(line: &str) -> Option<(Direction, Figures)> {
         .or(value("iops="))
         .and_then(|value| amount(&value))
         .unwrap_or(0.0);
-    let (bytes, milliseconds) = match (value("io="), value("runt=")) {
-        (Some(io), Some(run)) => (amount_of_fio_2(&io)?, run.trim_end_matches("msec").trim().parse().ok()?),
+    let (io, rates, milliseconds) = match (value("io="), value("runt=")) {
+        (Some(io), Some(run)) => {
+            let rate = value("bw=").and_then(|rate| Printed::of_fio_2(&rate));
+            (Printed::of_fio_2(&io)?, [rate, None], run)
+        }
         _ => {
-            let (_, of) = rest.rsplit_once('(')?;
+            let (before, of) = rest.rsplit_once('(')?;
             let (io, run) = of.split_once('/')?;
-            (amount(io)?, run.split("msec").next()?.trim().parse().ok()?)
+            let decimal = before.rsplit_once('(').and_then(|(_, rate)| Printed::of(rate));
+            let rates = [value("BW=").and_then(|rate| Printed::of(&rate)), decimal];
+            (Printed::of(io)?, rates, run.to_owned())
         }
     };
-    let operations = iops * milliseconds / 1e3;
+    let milliseconds: f64 = run_time(&milliseconds)?;
+    let rates = rates.into_iter().flatten().map(|rate| rate.times(milliseconds / 1e3));
     Some((
         direction,
         Figures {
-            bytes,
-            operations,
+            bytes: agreed(&io, &rates.collect::<Vec<_>>()),
+            operations: iops * milliseconds / 1e3,
             milliseconds,
             ..Figures::default()
         },
     ))
+}
+
+/// `165607msec`.
+fn run_time(text: &str) -> Option<f64> {
+    text.split("msec").next()?.trim().parse().ok()
 }
 
 /// The beginning of a line that should have figures, as `figures` reads them, but is cut off or changed.
@@ -250,12 +311,79 @@ fn odd_figures(line: &str) -> Option<String> {
     (is_direction && has_figures).then(|| line.trim().chars().take(40).collect())
 }
 
-/// fio 1 and 2 write `10240MB` for 10,240 x 1024 x 1024 bytes.
-fn amount_of_fio_2(text: &str) -> Option<f64> {
-    match text.strip_suffix('B') {
-        Some(rest) if rest.ends_with(['K', 'M', 'G', 'T', 'P']) => amount(&format!("{rest}iB")),
-        _ => amount(text),
+/// A figure as fio printed it, and half a unit of its last digit.
+#[derive(Clone, Copy, Debug)]
+struct Printed {
+    value: f64,
+    half: f64,
+    /// All decimals are zeros. fio loses the carry of some figures when it rounds them up: 17.96 is printed as `17.0`.
+    may_lack_one: bool,
+    /// What one before the decimal point is.
+    one: f64,
+}
+
+impl Printed {
+    /// `49.3MiB`, `51.6MB/s)`.
+    fn of(text: &str) -> Option<Self> {
+        let text = text.split([' ', '/', ')']).next()?;
+        let end = text
+            .find(|c: char| !c.is_ascii_digit() && c != '.')
+            .unwrap_or(text.len());
+        let decimals = text[..end].split_once('.').map_or("", |(_, decimals)| decimals);
+        let one = amount(&format!("1{}", &text[end..]))?;
+        Some(Self {
+            value: amount(text)?,
+            half: one / 2.0 / 10_f64.powi(decimals.len() as i32),
+            may_lack_one: !decimals.is_empty() && decimals.bytes().all(|digit| digit == b'0'),
+            one,
+        })
     }
+
+    /// fio 1 and 2 write `10240MB` for 10,240 x 1024 x 1024 bytes.
+    fn of_fio_2(text: &str) -> Option<Self> {
+        let text = text.split('/').next()?;
+        match text.strip_suffix('B') {
+            Some(rest) if rest.ends_with(['K', 'M', 'G', 'T', 'P']) => Self::of(&format!("{rest}iB")),
+            _ => Self::of(text),
+        }
+    }
+
+    fn times(self, factor: f64) -> Self {
+        Self {
+            value: self.value * factor,
+            half: self.half * factor,
+            one: self.one * factor,
+            ..self
+        }
+    }
+
+    /// The intervals in which the figure may be, the likely one first.
+    fn intervals(self) -> impl Iterator<Item = (f64, f64)> {
+        let lacks_one = self.value + self.one;
+        let unlikely = self.may_lack_one.then_some((lacks_one - self.half, lacks_one));
+        std::iter::once((self.value - self.half, self.value + self.half)).chain(unlikely)
+    }
+}
+
+/// The amount of data as printed, if the rates agree with it within their digits; else the amount on which all agree.
+fn agreed(io: &Printed, rates: &[Printed]) -> f64 {
+    let mut narrowed: Vec<(u32, (f64, f64))> = vec![(0, (0.0, f64::INFINITY))];
+    for printed in rates.iter().chain([io]) {
+        let both = |(odd, (low, high)): (u32, (f64, f64))| {
+            let each = (0..).zip(printed.intervals());
+            each.map(move |(is_odd, (from, to)): (u32, (f64, f64))| (odd + is_odd, (low.max(from), high.min(to))))
+        };
+        narrowed = narrowed
+            .into_iter()
+            .flat_map(both)
+            .filter(|(_, (low, high))| low <= high)
+            .collect();
+    }
+    let likely = narrowed.into_iter().min_by_key(|(odd, _)| *odd);
+    likely.map_or(io.value, |(_, (low, high))| match (low..=high).contains(&io.value) {
+        true => io.value,
+        false => low.midpoint(high),
+    })
 }
 
 /// `49.3MiB`, `51.6MB`, `12.6k`.

@@ -63,11 +63,13 @@ pub(super) fn is_there(text: &str) -> bool {
 pub(super) fn read(text: &str) -> Result<Vec<Foreign>, String> {
     measures_rates(text)?;
     let mut notes = Vec::new();
-    let tables = output::rows(text).map_err(|what| format!("is not valid output of IOzone: {what}"))?;
-    let mut results: Results = tables
-        .into_iter()
-        .map(|row| (Of::work(sizes(row.file_kib, row.record_kib)), row.figures))
-        .collect();
+    let (tables, left_out) = output::rows(text).map_err(|what| format!("is not valid output of IOzone: {what}"))?;
+    notes.extend(left_out);
+    let of = |row: &output::Row| Of {
+        machine: row.label.clone(),
+        work: sizes(row.file_kib, row.record_kib),
+    };
+    let mut results: Results = tables.into_iter().map(|row| (of(&row), row.figures)).collect();
     let rows = results.len();
     let excel = excel(text)?;
     if results.is_empty() {

@@ -19,6 +19,8 @@ const CHILDREN: &[(&str, IozoneTest)] = &[
 /// A row of the table.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Row {
+    /// A word that somebody wrote before the sizes, or nothing.
+    pub(crate) label: String,
     pub(crate) file_kib: u64,
     pub(crate) record_kib: u64,
     /// KiB/s.
@@ -55,7 +57,7 @@ pub(crate) fn parse(printed: &str) -> Result<Vec<(IozoneTest, f64)>, String> {
             found.push((test, kib_per_second));
         }
     }
-    let mut rows = rows(printed)?;
+    let (mut rows, _) = rows(printed)?;
     if rows.len() > 1 {
         return Err("its table has several rows: run it with one file size and one record size".to_owned());
     }
@@ -99,9 +101,10 @@ pub(crate) fn children(line: &str) -> Result<Option<Children<'_>>, String> {
 /// The rows of all tables. Columns of tests that were not selected are blank, but IOzone's blanks are narrower or wider
 /// than some columns, so the options `-i` of its command line decide which tests the figures are of. Without them a figure
 /// is identified by its end: below the last letter of the heading, plus or minus two, whatever the column widths of the
-/// version. A heading may be cut off after any test. A figure of 0 is of a test that did not run (`-+n`).
-pub(crate) fn rows(printed: &str) -> Result<Vec<Row>, String> {
-    let mut rows = Vec::new();
+/// version. A heading may be cut off after any test. A figure of 0 is of a test that did not run (`-+n`). With the rows comes
+/// what is left out.
+pub(crate) fn rows(printed: &str) -> Result<(Vec<Row>, Vec<String>), String> {
+    let (mut rows, mut left_out) = (Vec::new(), Vec::new());
     let mut selected: Option<Vec<IozoneTest>> = None;
     let mut headings: Vec<usize> = Vec::new();
     let mut tests: Vec<IozoneTest> = Vec::new();
@@ -117,11 +120,17 @@ pub(crate) fn rows(printed: &str) -> Result<Vec<Row>, String> {
             tests = tests_of(line).map_err(|what| format!("line {number}: {what}"))?;
             continue;
         }
+        let (label, line) = without_label(line, headings.len());
         let mut words = words_with_ends(line);
         let sizes = [words.next(), words.next()].map(|word| word.and_then(|(word, _)| word.parse::<u64>().ok()));
         let [Some(file_kib), Some(record_kib)] = sizes else {
-            // Anything else ends the table; empty lines do not.
-            if !line.trim().is_empty() {
+            let numbers = line.split_whitespace().filter(|word| word.parse::<u64>().is_ok());
+            if !headings.is_empty() && numbers.count() > 2 {
+                left_out.push(format!(
+                    "line {number} is left out: it is below a heading, but no row of a table"
+                ));
+            } else if !line.trim().is_empty() {
+                // Anything else ends the table; empty lines do not.
                 headings.clear();
             }
             continue;
@@ -133,13 +142,36 @@ pub(crate) fn rows(printed: &str) -> Result<Vec<Row>, String> {
         if record_kib > file_kib {
             return Err(at("a record is larger than its file: the table's lines are wrapped"));
         }
+        let mut figures = figures(line, &headings, &tests, selected.as_deref()).map_err(|what| at(&what))?;
+        figures.retain(|(test, kib_per_second)| {
+            let is_measured = *kib_per_second > 0.0;
+            if !is_measured && !printed.contains("-+n") {
+                left_out.push(format!("0 for {} is left out: the test did not run", test.name()));
+            }
+            is_measured
+        });
         rows.push(Row {
+            label: label.to_owned(),
             file_kib,
             record_kib,
-            figures: figures(line, &headings, &tests, selected.as_deref()).map_err(|what| at(&what))?,
+            figures,
         });
     }
-    Ok(rows)
+    Ok((rows, left_out))
+}
+
+/// A full row may have a word before it: the name of a machine or an array.
+fn without_label(line: &str, columns: usize) -> (&str, &str) {
+    let Some((label, row)) = line.trim_start().split_once(char::is_whitespace) else {
+        return ("", line);
+    };
+    let is_number = |word: &str| word.parse::<f64>().is_ok();
+    let is_full = columns > 2 && row.split_whitespace().count() == columns && row.split_whitespace().all(is_number);
+    if is_full && !is_number(label) {
+        (label, row)
+    } else {
+        ("", line)
+    }
 }
 
 /// The tests of each number after `-i`, in the order in which they run. Numbers above have no column.
@@ -220,7 +252,7 @@ fn figures(
         let figures = selected.iter().zip(&words[2..]);
         let figures: Result<Vec<_>, String> =
             figures.map(|(test, (number, _))| Ok((*test, rate(number)?))).collect();
-        return Ok(measured(figures?));
+        return figures;
     }
     let (shift, ends) = (words[0].1.abs_diff(headings[0]), &headings[2..]);
     let moved = |end: usize| {
@@ -248,13 +280,7 @@ fn figures(
         }
         figures.push((test, rate(number)?));
     }
-    Ok(measured(figures))
-}
-
-/// Without the zeros of tests that did not run.
-fn measured(mut figures: Vec<(IozoneTest, f64)>) -> Vec<(IozoneTest, f64)> {
-    figures.retain(|(_, kib_per_second)| *kib_per_second > 0.0);
-    figures
+    Ok(figures)
 }
 
 fn words_with_ends(line: &str) -> impl Iterator<Item = (&str, usize)> {

@@ -165,13 +165,13 @@ fn issue_39_9_bonnies_table_of_version_2_has_no_rates_of_files() {
     let foreign = one(&table);
     assert_eq!(value(&foreign, "create-seq", Metric::FilesPerSecond), None);
     assert!(noted(&foreign, "prints the number of files"), "{:?}", foreign.notes);
-    assert_eq!(foreign.work, "8M 1:20000:1000/3k files");
+    assert_eq!(foreign.work, "8M 1k files of 20000:1000/3");
     // Quoted as in a mail.
     let quoted: String = table.lines().map(|line| format!("> {line}\n")).collect();
     let quoted = one(&quoted);
     assert_eq!(
         (quoted.machine.as_str(), quoted.work.as_str()),
-        ("mybox", "8M 1:20000:1000/3k files")
+        ("mybox", "8M 1k files of 20000:1000/3")
     );
     // With -s 0 nothing is left.
     assert!(refused(&heading("                30")).contains("prints the number of files"));
@@ -210,4 +210,145 @@ fn issue_39_10_what_is_wrong_with_a_mail_is_said() {
 /// Why the text is refused.
 fn refused(text: &str) -> String {
     read(text).expect_err("it is refused")
+}
+
+/// Public outputs of 2026 and before: fio printed 17.96 as `17.0`, and 21.97 as `20.0`, in either place.
+#[test]
+fn issue_39_9_a_carry_that_fio_lost_is_found_by_its_other_figures() {
+    let rate = |figures: &str| {
+        let job = format!(
+            "a: (groupid=0, jobs=1): err= 0: pid=1: x\n  read: {figures}\nRun status group 0 (all jobs):\n"
+        );
+        value(&one(&job), "a", Metric::Throughput).expect("a rate")
+    };
+    for (figures, expected) in [
+        ("IOPS=153, BW=613KiB/s (628kB/s)(17.0MiB/30011msec)", 613.0 / 1024.0),
+        ("IOPS=314, BW=1259KiB/s (1289kB/s)(21.0MiB/17871msec)", 1259.0 / 1024.0),
+        ("IOPS=486, BW=1945KiB/s (1992kB/s)(56.0MiB/30001msec)", 1945.0 / 1024.0),
+        // The rate lacks it, and not the amount.
+        ("IOPS=20, BW=20.0MiB/s (22.0MB/s)(1260MiB/60030msec)", 1260.0 / 60.030),
+        // Three digits of the amount are less than four of the rate.
+        ("IOPS=710, BW=2841KiB/s (2909kB/s)(166MiB/60001msec)", 2841.0 / 1024.0),
+        // Nothing is odd.
+        ("IOPS=12.6k, BW=49.2MiB/s (51.6MB/s)(49.3MiB/1001msec)", 49.3 / 1.001),
+    ] {
+        let rate = rate(figures);
+        assert!(
+            (rate / expected - 1.0).abs() < 0.0007,
+            "{figures}: {rate} instead of {expected}"
+        );
+    }
+}
+
+/// Notes of an administrator: what other runs printed stood below, without the first lines of their jobs.
+#[test]
+fn issue_39_9_figures_without_their_job_are_not_those_of_the_last_one() {
+    let job = "a: (groupid=0, jobs=1): err= 0: pid=1: x\n  read: IOPS=14.7k, BW=57.5MiB/s (60.3MB/s)(1150MiB/20000msec)\n";
+    let summary = "Run status group 0 (all jobs):\n   READ: bw=57.5MiB/s (60.3MB/s), io=1150MiB (1206MB)\n";
+    let bare = "# fio --name=a --rw=write\n  write: IOPS=4440, BW=17.3MiB/s (18.2MB/s)(1041MiB/60001msec)\n";
+    let clat = "    clat percentiles (usec):\n     | 99.00th=[  900], 99.90th=[ 1000]\n";
+    let with = |parts: &[&str]| one(&parts.concat());
+    for parts in [
+        &[job, summary, bare, clat] as &[&str],
+        &[bare, clat, job, summary],
+        &[
+            job,
+            "  read: IOPS=3236, BW=12.6MiB/s (13.3MB/s)(758MiB/60004msec)\n",
+            clat,
+            summary,
+        ],
+    ] {
+        let foreign = with(parts);
+        assert_eq!(throughput(&foreign, "a"), Some(57.5), "{parts:?}");
+        assert_eq!(value(&foreign, "a", Metric::LatencyP99), None, "{parts:?}");
+        assert!(
+            noted(&foreign, "left out: a line of reads or writes without its job"),
+            "{:?}",
+            foreign.notes
+        );
+    }
+    let alone = with(&[job, summary, summary]);
+    assert!(
+        noted(&alone, "left out: a summary without its job"),
+        "{:?}",
+        alone.notes
+    );
+    assert!(with(&[job, summary]).notes.is_empty());
+}
+
+/// For etcd and write-ahead logs it is the figure that matters.
+#[test]
+fn issue_39_9_latencies_of_fsync_are_a_test_of_their_own() {
+    let text = "a: (groupid=0, jobs=1): err= 0: pid=1: x\n  write: IOPS=100, BW=10MiB/s (10.5MB/s)(100MiB/10000msec)\n\
+                \x20   clat percentiles (usec):\n     | 99.00th=[  490]\n  fsync/fdatasync/sync_file_range:\n\
+                \x20   sync (usec): min=172, max=318970, avg=6442.63, stdev=5924.07\n    sync percentiles (msec):\n\
+                \x20    | 50.00th=[    6], 99.00th=[   18], 99.90th=[   27]\nRun status group 0 (all jobs):\n";
+    let foreign = one(text);
+    assert_eq!(value(&foreign, "a", Metric::LatencyP99), Some(0.49));
+    assert_eq!(value(&foreign, "fsync", Metric::LatencyP99), Some(18.0));
+    assert!(foreign.notes.is_empty(), "{:?}", foreign.notes);
+    let (job, summary) = text.split_once("Run").expect("a summary");
+    let two = one(&format!("{job}{}Run{summary}", job.replace("pid=1", "pid=2")));
+    assert_eq!(value(&two, "fsync", Metric::LatencyP99), None);
+    assert!(
+        noted(&two, "percentiles of the 2 jobs of `fsync` are left out"),
+        "{:?}",
+        two.notes
+    );
+}
+
+/// A page of a vendor of 2008: four runs in one table, and their files below it.
+#[test]
+fn issue_39_9_rows_of_files_belong_to_the_runs_in_their_order() {
+    let head = "Version 1.03b       ------Sequential Output------ --Sequential Input- --Random-\n\
+                \x20                   -Per Chr- --Block-- -Rewrite- -Per Chr- --Block-- --Seeks--\n\
+                Machine        Size K/sec %CP K/sec %CP K/sec %CP K/sec %CP K/sec %CP  /sec %CP\n";
+    let run =
+        |rate: u32| format!("box             32G           {rate}  74 138283 18           498077  28 657.3   2\n");
+    let files = "                    ------Sequential Create------ --------Random Create--------\n\
+                 \x20                   -Create-- --Read--- -Delete-- -Create-- --Read--- -Delete--\n\
+                 \x20             files  /sec %CP  /sec %CP  /sec %CP  /sec %CP  /sec %CP  /sec %CP\n";
+    let row =
+        |rate: u32| format!("                 16 {rate}  81 +++++ +++ 19658  65 20351  73 +++++ +++ 17767  71\n");
+    let created = |text: &str| -> Vec<Option<f64>> {
+        let all = read(text).expect("runs");
+        all.iter()
+            .map(|one| value(one, "create-seq", Metric::FilesPerSecond))
+            .collect()
+    };
+    let runs: String = [648_269, 112_072, 166_892].map(run).concat();
+    let three: String = [22_899, 18_945, 11_241].map(row).concat();
+    let table = [head, &runs, files, &three].concat();
+    assert_eq!(created(&table), [22_899.0, 18_945.0, 11_241.0].map(Some));
+    assert_eq!(
+        created(&[head, &runs, files, &row(22_899)].concat()),
+        [None, None, Some(22_899.0)]
+    );
+    let two: String = [22_899, 18_945].map(row).concat();
+    let unknown = [head, &runs, files, &two].concat();
+    assert_eq!(created(&unknown), [None; 3]);
+    assert!(noted(
+        &read(&unknown).expect("runs")[0],
+        "which run they are of is not known"
+    ));
+    assert_eq!(created(&[&*table, &table].concat()).len(), 6);
+}
+
+#[test]
+fn issue_39_9_rows_of_iozone_may_have_a_label_and_nothing_is_left_out_in_silence() {
+    let head = "              KB  reclen   write rewrite    read    reread\n";
+    let text = format!(
+        "{head}r0       5242880       4  904018  880332  2736581  2669745\n\
+                        r1       5242880       4  117291       0  2719852  2660119\niozone test complete.\n"
+    );
+    let all = read(&text).expect("two rows");
+    let machines: Vec<&str> = all.iter().map(|one| one.machine.as_str()).collect();
+    assert_eq!(machines, ["r0", "r1"]);
+    assert_eq!(throughput(&all[0], "write"), Some(882.8));
+    assert!(noted(&all[0], "0 for rewrite is left out"), "{:?}", all[0].notes);
+    let odd = format!(
+        "{head}         5242880       4  904018  880332  2736581  2669745\n\
+                       on r1    5242880       4  117291  120935\niozone test complete.\n"
+    );
+    assert!(noted(&one(&odd), "line 3 is left out"), "{:?}", one(&odd).notes);
 }
