@@ -22,6 +22,9 @@ const HEADERS: &str = "arch/um/include/linux";
 /// Output of the build's programs; its date is that of the last build.
 pub const LOG: &str = "build.log";
 
+/// Ends the names of patches that save wall time and change no figure: one that does not apply to a tree is left out.
+const OPTIONAL: &str = ".optional.patch";
+
 /// Marks a package as completely unpacked and patched.
 pub const WHOLE: &str = "unpacked";
 
@@ -58,10 +61,17 @@ impl Tree {
     pub fn patch(&self, folder: &Path, file: &Path, text: &[u8], name: &str) -> Result<(), KernelError> {
         let copy = self.path.with_file_name(file.file_name().expect("a patch is a file"));
         fs::write(&copy, text).map_err(io_error("cannot write", &copy))?;
-        let mut patch = host_program("patch");
-        patch.args(["--strip=1", "--forward", "--batch", "--no-backup-if-mismatch"]);
-        patch.arg("--directory").arg(folder).arg("--input").arg(&copy);
-        run_logged(&mut patch, "patching", name, &self.log, &mut |_| {})
+        let patch = || {
+            let mut patch = host_program("patch");
+            patch.args(["--strip=1", "--forward", "--batch", "--no-backup-if-mismatch"]);
+            patch.arg("--directory").arg(folder).arg("--input").arg(&copy);
+            patch
+        };
+        let is_optional = copy.to_string_lossy().ends_with(OPTIONAL);
+        if is_optional && !patch().arg("--dry-run").output().is_ok_and(|tried| tried.status.success()) {
+            return Ok(());
+        }
+        run_logged(&mut patch(), "patching", name, &self.log, &mut |_| {})
     }
 }
 
