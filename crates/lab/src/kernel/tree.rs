@@ -68,7 +68,12 @@ impl Tree {
             patch
         };
         let is_optional = copy.to_string_lossy().ends_with(OPTIONAL);
-        if is_optional && !patch().arg("--dry-run").output().is_ok_and(|tried| tried.status.success()) {
+        if is_optional
+            && !patch()
+                .arg("--dry-run")
+                .output()
+                .is_ok_and(|tried| tried.status.success())
+        {
             return Ok(());
         }
         run_logged(&mut patch(), "patching", name, &self.log, &mut |_| {})
@@ -376,5 +381,32 @@ mod tests {
         put_driver(&tree).unwrap();
         assert_eq!(fs::read_dir(owner.path()).unwrap().count(), 0);
         assert!(root.path().join(DRIVER).join("disk.c").is_file());
+    }
+
+    /// Own trees are of any version: a patch that only saves wall time must not keep one from being built.
+    #[test]
+    fn an_optional_patch_that_does_not_apply_is_left_out_and_any_other_is_an_error() {
+        if requirements::met(requirements::program("patch", "patch")).is_none() {
+            return;
+        }
+        let root = tempfile::tempdir().unwrap();
+        let path = root.path().join("tree");
+        fs::create_dir(&path).unwrap();
+        let tree = Tree {
+            log: root.path().join("log"),
+            config: root.path().join("config"),
+            path,
+        };
+        let text = b"--- a/file\n+++ b/file\n@@ -1 +1 @@\n-old\n+new\n";
+        let patched = |contents: &str, name: &str| {
+            fs::write(tree.path.join("file"), contents).unwrap();
+            let outcome = tree.patch(&tree.path, Path::new(name), text, "tree");
+            (outcome.is_ok(), fs::read_to_string(tree.path.join("file")).unwrap())
+        };
+        let optional = "1-x.optional.patch";
+        assert_eq!(patched("old\n", "1-x.patch"), (true, "new\n".to_owned()));
+        assert_eq!(patched("old\n", optional), (true, "new\n".to_owned()));
+        assert_eq!(patched("other\n", optional), (true, "other\n".to_owned()));
+        assert!(!patched("other\n", "1-x.patch").0);
     }
 }
