@@ -130,11 +130,12 @@ impl Buffer {
         best
     }
 
-    /// Whether the read begins where earlier ones ended, or in data they left: concurrent reads may overtake each
-    /// other.
-    pub fn goes_on(&self, lbn: u64) -> bool {
+    /// Whether the read begins in data that earlier ones left, for concurrent reads may overtake each other, or at most
+    /// `reach` sectors behind their end: a read-ahead of that length would have been of use, as with the stripes of an array
+    /// that another disk has.
+    pub fn goes_on(&self, lbn: u64, reach: u64) -> bool {
         let mut known = self.segments.iter().filter(|s| s.state != State::Empty);
-        known.any(|s| s.start <= lbn && lbn <= s.next)
+        known.any(|s| s.start <= lbn && lbn <= s.next.saturating_add(reach))
     }
 
     /// The segment for a read that missed.

@@ -192,7 +192,7 @@ pub struct Buffer {
     /// A read of sectors that the head will reach on its track during read-ahead does not end the read-ahead: the
     /// sectors in between are read and kept.
     pub keeps_gaps: bool,
-    /// Read-ahead only after reads that continue an earlier one.
+    /// Read-ahead only after reads that continue an earlier one, or that its read-ahead would have come to.
     pub adaptive_read_ahead: bool,
     /// Data that was sent to the host, and sectors before it, are not served again.
     pub drops_delivered: bool,

@@ -104,7 +104,11 @@ impl Drive {
 
     fn serve(&mut self, now_ns: u64, job: Job, segment: usize, hit: Hit, want_ns: u64, around: &mut Surroundings) {
         let mut job = job;
-        job.sequential = self.buffer.goes_on(job.lbn);
+        let reach = match self.buffer_rules.read_ahead {
+            ReadAhead::Sectors(sectors) => u64::from(sectors),
+            _ => 0,
+        };
+        job.sequential = self.buffer.goes_on(job.lbn, reach);
         match hit {
             Hit::Whole => self.serve_whole(now_ns, job, segment, want_ns, around),
             Hit::Partial | Hit::No => self.serve_from_media(now_ns, job, segment, hit, want_ns, around),
