@@ -20,6 +20,8 @@ use study_file::describe_size;
 
 /// Random requests are in a corner of the disks if seek and rotation take this many times as long over all of them.
 const POSITIONING_RATIO_MIN: f64 = 1.5;
+/// As in reports (`report::scoreboard`).
+const SHORT_S: f64 = 1.0;
 /// Maximum percentage of a run during which the write caches may still fill.
 const CACHED_PERCENT_MAX: f64 = 5.0;
 /// A mirror of this many disks is probably meant to be several mirrors.
@@ -391,6 +393,13 @@ impl OnStack<'_> {
     fn too_short(&self, disks: &Disks) -> Option<String> {
         let io = self.io();
         let runtime = Duration::from_nanos(io.runtime_ns?).as_secs_f64();
+        if runtime < SHORT_S {
+            return Some(format!(
+                "runs for {runtime} s: a test of less than a second does not count in what a report recommends, unless the \
+                 workload has a `weight`; write {}",
+                self.setting("runtime", "10s")
+            ));
+        }
         if !io.direct || !io.pattern.has_writes() || !io.pattern.is_random() || disks.cache_bytes() == 0 {
             return None;
         }

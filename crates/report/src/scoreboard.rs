@@ -290,7 +290,7 @@ fn tests<'a>(input: &'a Input, results: &'a Results, own: &[bool]) -> Vec<Test<'
                     base: cell.workload_entry(),
                     name: &test.name,
                     measure,
-                    scores: scores(test, is_timed(cell, &test.name), own),
+                    scores: scores(input, test, is_timed(cell, &test.name), own),
                     counts: true,
                 });
             }
@@ -313,14 +313,18 @@ fn is_timed(cell: &Cell, test: &str) -> bool {
     job.is_some_and(|job| job.io.runtime_ns.is_some())
 }
 
-fn scores(test: &TestResults, is_timed: bool, own: &[bool]) -> Vec<Score> {
+fn scores(input: &Input, test: &TestResults, is_timed: bool, own: &[bool]) -> Vec<Score> {
     let measure = test.headline();
     let durations = test.measures.iter().find(|measure| measure.metric == Metric::Duration);
     let duration_s = |place: usize| Some(durations?.rows[place].summary.as_ref()?.median);
     let own_rows = || measure.rows.iter().zip(own).filter(|(_, own)| **own);
     let medians = || own_rows().filter_map(|(row, _)| Some(row.summary.as_ref()?.median));
     let is_higher = measure.metric.better() == Better::Higher;
-    let first = measure.ranking.tiers.first().and_then(|tier| tier.first()).copied();
+    // Of a run under way, some stacks may not have enough trials yet: the others are not ranked without them.
+    let is_early =
+        input.run.finished_at_unix_s.is_none() && measure.not_placed().any(|row| row.excluded.is_empty());
+    let tiers = || measure.ranking.tiers.first().filter(|_| !is_early);
+    let first = tiers().and_then(|tier| tier.first()).copied();
     let best = match first.and_then(|place| measure.rows[place].summary.as_ref()) {
         Some(summary) => Some(summary.median),
         None if is_higher => medians().max_by(f64::total_cmp),
@@ -336,8 +340,8 @@ fn scores(test: &TestResults, is_timed: bool, own: &[bool]) -> Vec<Score> {
             is_timed,
             metric: Some(measure.metric),
             excluded: row.excluded.len(),
-            is_best: measure.leaders().contains(&place),
-            is_ranked: measure.tier(place).is_some(),
+            is_best: !is_early && measure.leaders().contains(&place),
+            is_ranked: !is_early && measure.tier(place).is_some(),
             ..Score::default()
         };
         let (Some(summary), Some(best)) = (&row.summary, best) else {
@@ -349,8 +353,8 @@ fn scores(test: &TestResults, is_timed: bool, own: &[bool]) -> Vec<Score> {
         } else {
             best / summary.median
         };
-        let effect = &effects[place];
-        score.interval = effect.as_ref().map(|effect| effect.interval(stats::ALPHA));
+        let effect = effects[place].as_ref().filter(|_| !is_early);
+        score.interval = effect.map(|effect| effect.interval(stats::ALPHA));
         // That of the figures that are shown with it, unless trials with the same seed say otherwise.
         let is_likely = |ratio: f64| {
             let interval = score.interval.as_ref();
@@ -363,7 +367,7 @@ fn scores(test: &TestResults, is_timed: bool, own: &[bool]) -> Vec<Score> {
         // Two trials in another order than their medians. What is not ranked may be ahead of the best that is.
         let ratio = if score.is_ranked { ratio.min(1.0) } else { ratio };
         score.ratio = Some(ratio).filter(|ratio| ratio.is_finite());
-        score.overlap = effect.as_ref().map(|effect| effect.interval(ALPHA_OF_OVERLAP));
+        score.overlap = effect.map(|effect| effect.interval(ALPHA_OF_OVERLAP));
         score
     };
     measure.rows.iter().enumerate().map(of).collect()

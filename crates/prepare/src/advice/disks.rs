@@ -97,7 +97,9 @@ impl Disks {
             }
             Device::Mechanical(_) => 0,
             Device::Flash(disk) => {
-                let slc = disk.slc.map_or(0, |slc| slc.empty_units * u64::from(disk.unit_sectors));
+                // Of a drive that is full of data only a small part is written in this mode.
+                let units = |slc: disksim::flash::Slc| if disk.aged { slc.full_units } else { slc.empty_units };
+                let slc = disk.slc.map_or(0, |slc| units(slc) * u64::from(disk.unit_sectors));
                 u64::from(disk.buffer_sectors) + slc
             }
         };

@@ -1,7 +1,7 @@
 //! What a scoreboard recommends: the stack with the smallest largest loss, those that are not shown to lose more, and
 //! what else they differ in.
 
-use super::{Column, Layout, Score, ScoreRow, Scoreboard};
+use super::{Column, Layout, Score, ScoreRow};
 
 /// If every stack falls below this part of the best in some test, none is recommended.
 const GOOD_MIN: f64 = 0.5;
@@ -37,6 +37,8 @@ pub struct Choice {
     /// The smallest largest loss of those that survive more disk failures than the first leader, or have more usable space;
     /// one for each kind.
     pub others: Vec<usize>,
+    /// The leaders differ by less than [`SIMULATED_RESOLUTION`].
+    pub is_within_error: bool,
 }
 
 impl Advice {
@@ -66,8 +68,13 @@ impl Advice {
                 || is_within(resolution, columns, &rows[first], &rows[*row])
         };
         let leaders: Vec<usize> = safe.iter().copied().filter(is_tied).collect();
+        let are_within = |leaders: &[usize]| {
+            let mut leaders = leaders.iter();
+            leaders.all(|&row| is_within(SIMULATED_RESOLUTION, columns, &rows[first], &rows[row]))
+        };
         let choice = Choice {
             others: others(rows, &safe, &leaders),
+            is_within_error: resolution < 1.0 && are_within(&leaders),
             leaders,
         };
         match rows[first]
@@ -115,16 +122,6 @@ fn is_within(resolution: f64, columns: &[Column], first: &ScoreRow, other: &Scor
     ratios.is_some_and(|(other, first)| other >= first * resolution)
 }
 
-impl Choice {
-    /// Whether trials show a difference between leaders, of less than [`SIMULATED_RESOLUTION`].
-    pub(super) fn is_shown_by_trials(&self, board: &Scoreboard) -> bool {
-        let leaders = || self.leaders.iter().map(|&row| &board.rows[row]);
-        leaders()
-            .next()
-            .is_some_and(|first| leaders().any(|row| !overlaps(&board.columns, first, row)))
-    }
-}
-
 /// One row for each layout that survives more failures or has more usable space than that of the first leader.
 fn others(rows: &[ScoreRow], safe: &[usize], leaders: &[usize]) -> Vec<usize> {
     let Some(&first) = leaders.first() else {
@@ -136,9 +133,10 @@ fn others(rows: &[ScoreRow], safe: &[usize], leaders: &[usize]) -> Vec<usize> {
         let usable = of.usable.zip(own.usable).is_some_and(|(of, own)| of > own);
         of.disks == own.disks && (survives || usable)
     };
+    let is_leader = |row: usize| leaders.iter().any(|&leader| rows[leader].layout == rows[row].layout);
     let mut others: Vec<usize> = Vec::new();
     for &row in safe.iter().filter(|&&row| is_more(rows[row].layout)) {
-        if !others.iter().any(|&known| rows[known].layout == rows[row].layout) {
+        if !is_leader(row) && !others.iter().any(|&known| rows[known].layout == rows[row].layout) {
             others.push(row);
         }
     }
@@ -148,6 +146,7 @@ fn others(rows: &[ScoreRow], safe: &[usize], leaders: &[usize]) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scoreboard::Scoreboard;
     use crate::scoreboard::sentences::{behind_in_uncounted_tests, resync};
     use crate::scoreboard::unranked::{ahead, unranked};
     use crate::words::figure::RateUnit;
@@ -227,6 +226,7 @@ mod tests {
         let expected = Choice {
             leaders: vec![0],
             others: vec![1, 3],
+            is_within_error: false,
         };
         assert_eq!(advice(&rows), Advice::Build(expected));
     }
@@ -272,6 +272,19 @@ mod tests {
         assert_eq!(behind(&board(0.95)), None);
     }
 
+    /// A stack was listed as a leader and again as one of those that survive more.
+    #[test]
+    fn issue_39_a1_no_choice_is_listed_twice() {
+        let rows = [
+            row("RAID 5 btrfs", 0.6, 0.1, RAID5),
+            row("RAID 6 btrfs", 0.58, 0.1, RAID6),
+            row("RAID 6 xfs", 0.4, 0.01, RAID6),
+        ];
+        let advice = advice(&rows);
+        let choice = advice.choice().expect("one is good");
+        assert_eq!((&choice.leaders[..], &choice.others[..]), (&[0, 1][..], &[][..]));
+    }
+
     #[test]
     fn issue_39_a1_ties_are_ties() {
         let rows = [
@@ -292,11 +305,11 @@ mod tests {
             row("RAID 1 ext4", 0.94, 0.001, RAID10),
             row("RAID 1 btrfs", 0.7, 0.001, RAID10),
         ];
-        let columns = vec![column("vms", "iops", 1)];
+        let columns = [column("vms", "iops", 1)];
         let leaders = |resolution: f64| {
-            let board = board(columns.clone(), &rows, Advice::of(&columns, &rows, resolution));
-            let choice = board.advice.choice().expect("one is good");
-            (choice.leaders.clone(), choice.is_shown_by_trials(&board))
+            let advice = Advice::of(&columns, &rows, resolution);
+            let choice = advice.choice().expect("one is good");
+            (choice.leaders.clone(), choice.is_within_error)
         };
         assert_eq!(leaders(SIMULATED_RESOLUTION), (vec![0, 1], true));
         assert_eq!(leaders(1.0), (vec![0], false), "a host");

@@ -102,14 +102,11 @@ fn build(board: &Scoreboard, choice: &Choice, rates: RateUnit) -> String {
         ),
         several if several.len() <= NAMED_MAX => {
             let names: Vec<&str> = several.iter().map(|row| row.stack.as_str()).collect();
-            let mut reached: Vec<String> = several.iter().map(|row| worst(board, row)).collect();
-            reached.dedup();
-            let reached: Vec<&str> = reached.iter().map(String::as_str).collect();
             format!(
                 "{} may be the best choice: in their worst tests they reach {} of the best, and {}.{}",
                 listed(&names, "or"),
-                listed(&reached, "and"),
-                why_several(board, choice),
+                reached(board, several),
+                why_several(choice),
                 match several.iter().all(|row| row.layout.resyncs) {
                     true => resync(board, several[0]).replace(" It has", " They have"),
                     false => String::new(),
@@ -126,17 +123,26 @@ fn build(board: &Scoreboard, choice: &Choice, rates: RateUnit) -> String {
                 names.join(", "),
                 many.len() - names.len(),
                 many.last().map_or_else(String::new, |row| worst(board, row)),
-                why_several(board, choice)
+                why_several(choice)
             )
         }
     }
 }
 
 /// Why several stacks may be the best, as the end of a sentence.
-fn why_several(board: &Scoreboard, choice: &Choice) -> &'static str {
-    match choice.is_shown_by_trials(board) {
+const fn why_several(choice: &Choice) -> &'static str {
+    match choice.is_within_error {
         true => "a difference of less than a tenth is within the error of simulated disks",
-        false => "the trials do not tell them apart",
+        false => "the trials show no difference there",
+    }
+}
+
+/// `96 to 100 %`, of the stacks from the best to the worst.
+fn reached(board: &Scoreboard, rows: &[&ScoreRow]) -> String {
+    let ends = [rows.last(), rows.first()].map(|row| row.map_or_else(String::new, |row| worst(board, row)));
+    match ends {
+        [least, most] if least == most => most,
+        [least, most] => format!("{} to {most}", least.trim_end_matches(" %")),
     }
 }
 
@@ -159,13 +165,20 @@ fn leads(board: &Scoreboard, row: &ScoreRow, rates: RateUnit) -> String {
         _ => "every test that counts",
     };
     if counted().all(|(_, score)| score.is_best || score.ratio == Some(1.0)) && ratio > 0.9 {
+        let others_may_be_equal = |column: usize| {
+            let mut others = board
+                .rows
+                .iter()
+                .filter(|other| other.stack != row.stack && !other.is_imported);
+            board.columns[column].weight > 0 && others.any(|other| other.scores[column].is_best)
+        };
+        let led = match (0..board.columns.len()).any(others_may_be_equal) {
+            true => format!("leads in {tests}: no other stack is shown to be faster."),
+            false => format!("is the fastest in {tests}."),
+        };
         return match behind_in_uncounted_tests(board, row, rates) {
-            Some(test) => {
-                format!(
-                    "leads in {tests}: no other stack is shown to be faster. Not so in a test that does not count: {test}."
-                )
-            }
-            None => format!("leads in {tests}: no other stack is shown to be faster."),
+            Some(test) => format!("{led} Not so in a test that does not count: {test}."),
+            None => led,
         };
     }
     let name = worst_name(board, column, score, rates);
@@ -251,13 +264,9 @@ fn listed_short(board: &Scoreboard, words: impl Fn(&ShortTest) -> String) -> Str
     named.join(", ") + &more
 }
 
-/// `least in photos read: 118 against 206 MiB/s`.
+/// `worst: photos read, 118 against 206 MiB/s`.
 fn worst_name(board: &Scoreboard, column: usize, score: &Score, rates: RateUnit) -> String {
-    format!(
-        "least in {}: {}",
-        test_name(board, column, score),
-        figures(score, rates)
-    )
+    format!("worst: {}, {}", test_name(board, column, score), figures(score, rates))
 }
 
 /// The test of a score, with its workload.
@@ -360,11 +369,7 @@ fn choice_words(board: &Scoreboard, row: &ScoreRow, rates: RateUnit) -> String {
                 test_name(board, column, score),
                 figures(score, rates),
                 // The best scatters as well: without its interval the loss looks certain.
-                if score.is_best {
-                    ", which trials do not show to be a loss"
-                } else {
-                    ""
-                }
+                if score.is_best { ", which may be noise" } else { "" }
             ),
         });
     let layout = Some(layout(row)).filter(|_| !is_layout_shared(board));

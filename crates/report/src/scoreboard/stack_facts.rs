@@ -126,6 +126,8 @@ pub(crate) fn facts_that_are_shared(board: &Scoreboard) -> String {
 #[derive(Clone, Copy)]
 struct Rebuild<'a> {
     median: f64,
+    /// Both ends, if they are known.
+    interval: Option<(f64, f64)>,
     metric: Metric,
     workload: &'a str,
 }
@@ -149,6 +151,7 @@ impl<'a> Rebuilds<'a> {
                 match &row.summary {
                     Some(summary) => all.figures.push(Rebuild {
                         median: summary.median,
+                        interval: summary.interval.map(|interval| (interval.low, interval.high)),
                         metric: measure.metric,
                         workload: name,
                     }),
@@ -212,8 +215,16 @@ pub(super) fn rebuilds_of_one_stack(input: &Input, results: &Results) -> Option<
     let words = |rebuild: &Rebuild<'_>| {
         // On a small member md's stops count more, and seeks are shorter: both decide under load.
         let is_loaded = is_extrapolated && pass_hours.is_some_and(|hours| rebuild.median > LOADED_MIN * hours);
+        let range = match rebuild.interval {
+            Some((low, high)) if is_loaded => format!("{} to {}; ", number_of(low), number_of(high)),
+            _ => String::new(),
+        };
         let about = if is_loaded { "very roughly " } else { "" };
-        format!("{about}{} {unit} ({})", number_of(rebuild.median), rebuild.workload)
+        format!(
+            "{about}{} {unit} ({range}{})",
+            number_of(rebuild.median),
+            rebuild.workload
+        )
     };
     let figures = match rebuilds.ends() {
         Some([shortest, longest]) if rebuilds.figures.len() > REBUILDS_MAX => {

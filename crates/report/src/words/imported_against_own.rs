@@ -3,6 +3,7 @@
 use super::figure::{RateUnit, number, number_of};
 use super::{better, mark, named};
 use crate::input::Input;
+use crate::scoreboard::sentences::ratio;
 use serde::Serialize;
 use stats::{Measure, Results, Row};
 use study::metric::Metric;
@@ -93,7 +94,7 @@ fn pairs_of(input: &Input, measure: &Measure, test: &str, rates: RateUnit) -> Ve
             unit,
             imported: number_of(figure * factor),
             own: number_of(own_figure * factor),
-            ratio: number(figure / own_figure, 2),
+            ratio: ratio(figure / own_figure),
             better: better(measure.metric.better()),
             figures: [figure, own_figure],
             own_stack: partner.stack.clone(),
