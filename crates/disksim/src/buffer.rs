@@ -131,11 +131,12 @@ impl Buffer {
     }
 
     /// Whether the read begins in data that earlier ones left, for concurrent reads may overtake each other, or at most
-    /// `reach` sectors behind their end: a read-ahead of that length would have been of use, as with the stripes of an array
-    /// that another disk has.
+    /// `reach` sectors past their end: a read-ahead of that length would have been of use, as with the chunks of an array that
+    /// another disk has.
     pub fn goes_on(&self, lbn: u64, reach: u64) -> bool {
         let mut known = self.segments.iter().filter(|s| s.state != State::Empty);
-        known.any(|s| s.start <= lbn && lbn <= s.next.saturating_add(reach))
+        // What was only written has no end of a read.
+        known.any(|s| s.start <= lbn && lbn <= s.next.saturating_add(if s.next > 0 { reach } else { 0 }))
     }
 
     /// The segment for a read that missed.

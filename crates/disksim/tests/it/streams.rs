@@ -167,6 +167,7 @@ fn every_disk_streams_at_the_sustained_rate_of_its_zone() {
 #[test]
 fn a_drive_that_reads_ahead_when_hits_are_likely_does_so_over_small_gaps() {
     const CHUNK: u64 = 128;
+    let mut tried = 0;
     for model in mechanical_models() {
         let mut description = model.description(3);
         let disk = mechanical(&mut description).clone();
@@ -175,6 +176,7 @@ fn a_drive_that_reads_ahead_when_hits_are_likely_does_so_over_small_gaps() {
         if !disk.buffer.adaptive_read_ahead || !reaches {
             continue;
         }
+        tried += 1;
         let geometry = Geometry::new(&disk.layout, disk.heads, disk.revolution_ns);
         for (wanted, of) in [(3, 4), (1, 2)] {
             let mut user = User::new(vec![description.clone()], Vec::new());
@@ -192,6 +194,7 @@ fn a_drive_that_reads_ahead_when_hits_are_likely_does_so_over_small_gaps() {
             );
         }
     }
+    assert!(tried > 5, "{tried} models");
 }
 
 /// How much faster a zone streams without its skews.

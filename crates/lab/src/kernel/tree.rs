@@ -74,6 +74,9 @@ impl Tree {
                 .output()
                 .is_ok_and(|tried| tried.status.success())
         {
+            let log = fs::OpenOptions::new().append(true).create(true).open(&self.log);
+            let _ =
+                log.and_then(|mut log| writeln!(log, "left out, because it does not apply: {}", file.display()));
             return Ok(());
         }
         run_logged(&mut patch(), "patching", name, &self.log, &mut |_| {})
