@@ -44,6 +44,7 @@ enum Kind {
     InACorner,
     BitmapFirst,
     TooShort,
+    BelowASecond,
     FreeProcessor,
     Acts,
 }
@@ -54,7 +55,11 @@ pub fn of(plan: &Plan) -> Vec<String> {
     let mut listed: Vec<(Kind, String)> = Vec::new();
     let mut unlisted: HashMap<Kind, usize> = HashMap::new();
     for cell in &plan.cells {
+        let has_weight = plan.weights.iter().any(|(name, _)| name == cell.workload_entry());
         for (kind, sentence) in of_cell(cell, known.of(cell)) {
+            if kind == Kind::BelowASecond && has_weight {
+                continue;
+            }
             if listed.iter().any(|(_, other)| *other == sentence) {
                 continue;
             }
@@ -211,6 +216,7 @@ fn of_jobs(cell: &Cell, disks: Option<&Disks>) -> Vec<(Kind, String)> {
                 disks.and_then(|disks| bitmap::of_job(&on_stack, disks)),
             ),
             (Kind::TooShort, disks.and_then(|disks| on_stack.too_short(disks))),
+            (Kind::BelowASecond, on_stack.below_a_second()),
             (
                 Kind::FreeProcessor,
                 disks.and_then(|disks| free_processor::of_job(&on_stack, disks)),
@@ -390,16 +396,20 @@ impl OnStack<'_> {
     }
 
     /// Random writes that are timed before the write caches are full.
+    fn below_a_second(&self) -> Option<String> {
+        let runtime = Duration::from_nanos(self.io().runtime_ns?).as_secs_f64();
+        (runtime < SHORT_S).then(|| {
+            format!(
+                "runs for {runtime} s: a test of less than a second does not count in what a report recommends, unless its \
+                 workload has a `weight`; write {}",
+                self.setting("runtime", "10s")
+            )
+        })
+    }
+
     fn too_short(&self, disks: &Disks) -> Option<String> {
         let io = self.io();
         let runtime = Duration::from_nanos(io.runtime_ns?).as_secs_f64();
-        if runtime < SHORT_S {
-            return Some(format!(
-                "runs for {runtime} s: a test of less than a second does not count in what a report recommends, unless the \
-                 workload has a `weight`; write {}",
-                self.setting("runtime", "10s")
-            ));
-        }
         if !io.direct || !io.pattern.has_writes() || !io.pattern.is_random() || disks.cache_bytes() == 0 {
             return None;
         }

@@ -101,19 +101,10 @@ impl Input {
 
     /// The trials of the run, without those of imported results that are shown with it.
     pub(crate) fn own_trials(&self) -> impl Iterator<Item = &TrialInfo> {
-        let elsewhere: HashSet<CellId> = match self.has_imported() {
-            true => self
-                .plan
-                .cells
-                .iter()
-                .filter(|cell| cell.is_imported())
-                .map(|cell| cell.id)
-                .collect(),
-            false => HashSet::new(),
-        };
-        self.trials
-            .iter()
-            .filter(move |trial| !elsewhere.contains(&trial.key.cell))
+        let own_cells = self.plan.cells.iter().filter(|cell| !cell.is_imported());
+        let own: Option<HashSet<CellId>> = self.has_imported().then(|| own_cells.map(|cell| cell.id).collect());
+        let is_own = move |trial: &&TrialInfo| own.as_ref().is_none_or(|own| own.contains(&trial.key.cell));
+        self.trials.iter().filter(is_own)
     }
 
     /// What is not shown, and how to see it; empty if everything is shown.

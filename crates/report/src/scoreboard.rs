@@ -140,8 +140,9 @@ pub struct Score {
     pub interval: Option<Interval>,
     /// [`ALPHA_OF_OVERLAP`].
     overlap: Option<Interval>,
-    /// In the first rank of a test with several: no stack is shown to be faster.
+    /// In the first rank of a test with several: no stack is shown to be faster. `is_first`: also where there is only one rank.
     pub is_best: bool,
+    is_first: bool,
     is_ranked: bool,
     /// The test that it is of.
     pub test: String,
@@ -320,9 +321,11 @@ fn scores(input: &Input, test: &TestResults, is_timed: bool, own: &[bool]) -> Ve
     let own_rows = || measure.rows.iter().zip(own).filter(|(_, own)| **own);
     let medians = || own_rows().filter_map(|(row, _)| Some(row.summary.as_ref()?.median));
     let is_higher = measure.metric.better() == Better::Higher;
-    // Of a run under way, some stacks may not have enough trials yet: the others are not ranked without them.
-    let is_early =
-        input.run.finished_at_unix_s.is_none() && measure.not_placed().any(|row| row.excluded.is_empty());
+    // While a run is under way, stacks may have too few trials: the others are not ranked without them.
+    let has_too_few = |(place, row): (usize, &stats::Row)| {
+        own[place] && !row.values.is_empty() && row.excluded.is_empty() && measure.tier(place).is_none()
+    };
+    let is_early = input.run.finished_at_unix_s.is_none() && measure.rows.iter().enumerate().any(has_too_few);
     let tiers = || measure.ranking.tiers.first().filter(|_| !is_early);
     let first = tiers().and_then(|tier| tier.first()).copied();
     let best = match first.and_then(|place| measure.rows[place].summary.as_ref()) {
@@ -341,6 +344,7 @@ fn scores(input: &Input, test: &TestResults, is_timed: bool, own: &[bool]) -> Ve
             metric: Some(measure.metric),
             excluded: row.excluded.len(),
             is_best: !is_early && measure.leaders().contains(&place),
+            is_first: !is_early && measure.tier(place) == Some(1),
             is_ranked: !is_early && measure.tier(place).is_some(),
             ..Score::default()
         };
@@ -434,6 +438,7 @@ fn smallest(input: &Input, group: &[&Test<'_>], place: usize) -> Score {
     score.excluded = planned().map(|test| test.scores[place].excluded).sum();
     score.is_ranked = planned().all(|test| test.scores[place].is_ranked);
     score.is_best = planned().all(|test| test.scores[place].is_best);
+    score.is_first = planned().all(|test| test.scores[place].is_first);
     if score.ratio.is_none() {
         score.missing = input.without_figure(&test.measure.rows[place]);
     }

@@ -3,7 +3,7 @@
 /// Lets go of filesystems on loop devices that are mounted outside the current folder: they are those of other tests, which
 /// could not use their devices after an unmount as long as a copy of the mounts keeps the filesystem.
 const LET_GO: &str = r#"while read -r device folder rest; do
-case "$device $folder" in "/dev/loop"*" $PWD/"*) ;; "/dev/loop"*) umount "$folder" || :;; esac
+case "$device $folder" in "/dev/loop"*" $PWD/"*) ;; "/dev/loop"*) umount "$folder" 2>/dev/null || :;; esac
 done < /proc/self/mounts"#;
 
 /// The arguments with which `unshare` runs a shell script in a mount namespace of its own; what follows them are the

@@ -291,7 +291,11 @@ fn call_test(events: &mut [Event], name: &str, file: &Read) -> Result<(), Error>
     }
     // The directions of a mix keep their names.
     let is_part = |test: &str| ["read", "write", "trim"].contains(&test);
-    let tests: BTreeSet<TestId> = events.iter_mut().filter_map(test_of).map(|test| test.clone()).collect();
+    let mut tests: BTreeSet<TestId> = events.iter_mut().filter_map(test_of).map(|test| test.clone()).collect();
+    // The latencies of a job's syncs keep their name as well.
+    if tests.iter().any(|test| test != "fsync") {
+        tests.retain(|test| test != "fsync");
+    }
     let wholes: Vec<&TestId> = match tests.len() {
         1 => tests.iter().collect(),
         _ => tests.iter().filter(|test| !is_part(test)).collect(),

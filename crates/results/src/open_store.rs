@@ -139,7 +139,10 @@ fn align(imported: &mut Input, run: &Input) {
         place(&mut throughput.trial, &throughput.entry.test);
     }
     // A cell all of whose figures were moved would collide with that of another import.
-    let left: HashSet<CellId> = imported.samples.iter().map(|sample| sample.trial.cell).collect();
+    let samples = imported.samples.iter().map(|sample| sample.trial.cell);
+    let latencies = imported.latencies.iter().map(|latency| latency.trial.cell);
+    let throughput = imported.throughput.iter().map(|throughput| throughput.trial.cell);
+    let left: HashSet<CellId> = samples.chain(latencies).chain(throughput).collect();
     let is_moved = |cell: &Cell| {
         aligned
             .range((cell.id, String::new())..)

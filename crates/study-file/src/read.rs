@@ -60,8 +60,7 @@ pub fn read(source: &str, file_name: &str, known: &Known) -> Result<Plan, Diagno
         tables,
         weights: workloads
             .iter()
-            .filter(|workload| workload.weight != 1)
-            .map(|workload| (workload.name.clone(), workload.weight))
+            .filter_map(|workload| Some((workload.name.clone(), workload.weight?)))
             .collect(),
         precision,
     };

@@ -37,7 +37,7 @@ pub(crate) trait Form {
 /// One `[[workload]]`.
 pub(crate) struct WorkloadEntry {
     pub name: String,
-    pub weight: u32,
+    pub weight: Option<u32>,
     pub span: Span,
     pub axes: Vec<Axis>,
     /// `None` if it could not be read.
@@ -124,7 +124,7 @@ fn workload(entry: &Entry, known: &Known, found: &mut Found) -> WorkloadEntry {
         weight: entry
             .value("weight")
             .and_then(|given| given.value.count())
-            .map_or(1, |weight| weight as u32),
+            .map(|weight| weight as u32),
         span: entry.span.clone(),
         axes: tables.first().map(|table| axes_of(table, known)).unwrap_or_default(),
         broken: entry.broken

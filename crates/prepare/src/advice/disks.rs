@@ -97,7 +97,7 @@ impl Disks {
             }
             Device::Mechanical(_) => 0,
             Device::Flash(disk) => {
-                // Of a drive that is full of data only a small part is written in this mode.
+                // A drive that is full of data writes only a small part of it in this mode.
                 let units = |slc: disksim::flash::Slc| if disk.aged { slc.full_units } else { slc.empty_units };
                 let slc = disk.slc.map_or(0, |slc| units(slc) * u64::from(disk.unit_sectors));
                 u64::from(disk.buffer_sectors) + slc

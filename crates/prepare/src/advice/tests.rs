@@ -257,3 +257,24 @@ fn requests_that_a_processor_would_limit_are_warned_of() {
         assert_eq!(of(model, cpu, io), [""; 0], "{model} {cpu}{io}");
     }
 }
+
+#[test]
+fn issue_39_a_runtime_below_a_second_is_warned_of_unless_it_counts() {
+    let of_runtime = |runtime: &str, weight: &str| {
+        let work = format!("io = {{ rw = \"randwrite\", bs = \"4K\", size = \"100G\", runtime = \"{runtime}\" }}");
+        let said = of_workload("level = 5", &format!("{work}\n{weight}"), "");
+        said.iter().filter(|words| words.contains("less than a second")).count()
+    };
+    assert_eq!(of_runtime("500ms", ""), 1);
+    assert_eq!(of_runtime("2s", ""), 0);
+    assert_eq!(of_runtime("500ms", "weight = 1"), 0);
+}
+
+/// 210 GiB were said of two drives that are full of data, whose fast part has 6 GB each.
+#[test]
+fn issue_39_the_fast_part_of_a_used_ssd_is_a_small_one() {
+    let study = "[disks]\nmodel = \"samsung-980-pro-1tb\"\ncount = 2\n[[stack]]\narray = { level = 1 }\n[[workload]]\n\
+                 name = \"w\"\nio = { rw = \"randwrite\", bs = \"4K\", size = \"1G\", direct = true, runtime = \"5s\" }\n";
+    let said = of(&study_file::read(study, "a.toml", &study_file::Known::default()).expect("a study")).concat();
+    assert!(said.contains("write caches of the 2 disks hold 11."), "{said}");
+}

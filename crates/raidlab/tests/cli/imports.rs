@@ -169,6 +169,7 @@ fn several_imports_stand_next_to_a_run() {
     let shown = ran.stdout.replace('\n', " ");
     for words in [
         "0 of 2 imported figures are within a factor of 1.5 of the simulated ones.",
+        "· 2 trials ·",
         "imported figures and those of this run  (imported, simulated)",
         "here against ext2",
         "there against ext2",
@@ -196,6 +197,26 @@ fn several_imports_stand_next_to_a_run() {
         "{}",
         ran.stderr
     );
+}
+
+/// `--test` named the latencies of fsync, or refused the file, because they are a test as well.
+#[test]
+fn issue_39_a_test_that_is_named_is_that_of_the_job_and_not_of_its_syncs() {
+    let desk = Desk::new();
+    for (file, job) in [("1.txt", "write"), ("2.txt", "wal")] {
+        desk.write(
+            file,
+            format!(
+                "{job}: (groupid=0, jobs=1): err= 0: pid=1: x\n  write: IOPS=100, BW=10MiB/s (10.5MB/s)(100MiB/10000msec)\n  \
+                 fsync/fdatasync/sync_file_range:\n    sync percentiles (msec):\n     | 50.00th=[    6], 99.00th=[   18]\n\
+                 Run status group 0 (all jobs):\n"
+            ),
+        );
+        import(&desk, &[file, "--test", "commits"]);
+        let csv = desk.run(&["export", "--format", "csv"]).stdout;
+        assert!(csv.contains(",commits,throughput,10,"), "{csv}");
+        assert!(csv.contains(",fsync,latency_p99,18,"), "{csv}");
+    }
 }
 
 /// One round for each bad file of a folder was what it took.

@@ -29,6 +29,20 @@ pub enum Advice {
     Build(Choice),
 }
 
+impl Tie {
+    /// `reasons` of a leader: by its trials, and by the models' error.
+    fn of(leaders: &[usize], reasons: impl Fn(usize) -> (bool, bool)) -> Self {
+        let all = |is: fn((bool, bool)) -> bool| leaders.iter().all(|&row| is(reasons(row)));
+        if all(|(_, by_error)| by_error) {
+            Self::Error
+        } else if all(|(by_trials, _)| by_trials) {
+            Self::Trials
+        } else {
+            Self::Both
+        }
+    }
+}
+
 /// Stacks to choose from, as rows of the scoreboard.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Choice {
@@ -37,8 +51,18 @@ pub struct Choice {
     /// The smallest largest loss of those that survive more disk failures than the first leader, or have more usable space;
     /// one for each kind.
     pub others: Vec<usize>,
-    /// The leaders differ by less than [`SIMULATED_RESOLUTION`].
-    pub is_within_error: bool,
+    pub tie: Tie,
+}
+
+/// Why there are several leaders.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Tie {
+    /// Trials show no difference between any of them and the first.
+    #[default]
+    Trials,
+    /// All differ by less than [`SIMULATED_RESOLUTION`].
+    Error,
+    Both,
 }
 
 impl Advice {
@@ -68,13 +92,16 @@ impl Advice {
                 || is_within(resolution, columns, &rows[first], &rows[*row])
         };
         let leaders: Vec<usize> = safe.iter().copied().filter(is_tied).collect();
-        let are_within = |leaders: &[usize]| {
-            let mut leaders = leaders.iter();
-            leaders.all(|&row| is_within(SIMULATED_RESOLUTION, columns, &rows[first], &rows[row]))
-        };
+        let tie = Tie::of(&leaders, |row| {
+            let is_within = is_within(resolution, columns, &rows[first], &rows[row]);
+            (
+                overlaps(columns, &rows[first], &rows[row]),
+                resolution < 1.0 && is_within,
+            )
+        });
         let choice = Choice {
             others: others(rows, &safe, &leaders),
-            is_within_error: resolution < 1.0 && are_within(&leaders),
+            tie,
             leaders,
         };
         match rows[first]
@@ -226,7 +253,7 @@ mod tests {
         let expected = Choice {
             leaders: vec![0],
             others: vec![1, 3],
-            is_within_error: false,
+            tie: Tie::Trials,
         };
         assert_eq!(advice(&rows), Advice::Build(expected));
     }
@@ -309,10 +336,21 @@ mod tests {
         let leaders = |resolution: f64| {
             let advice = Advice::of(&columns, &rows, resolution);
             let choice = advice.choice().expect("one is good");
-            (choice.leaders.clone(), choice.is_within_error)
+            (choice.leaders.clone(), choice.tie)
         };
-        assert_eq!(leaders(SIMULATED_RESOLUTION), (vec![0, 1], true));
-        assert_eq!(leaders(1.0), (vec![0], false), "a host");
+        assert_eq!(leaders(SIMULATED_RESOLUTION), (vec![0, 1], Tie::Error));
+        assert_eq!(leaders(1.0), (vec![0], Tie::Trials), "a host");
+    }
+
+    #[test]
+    fn issue_39_a1_both_reasons_for_a_tie_are_given() {
+        let rows = [
+            row("one", 1.0, 0.001, RAID10),
+            row("near", 0.95, 0.001, RAID10),
+            row("wide", 0.85, 0.2, RAID10),
+        ];
+        let advice = Advice::of(&[column("", "", 1)], &rows, SIMULATED_RESOLUTION);
+        assert_eq!(advice.choice().map(|choice| choice.tie), Some(Tie::Both));
     }
 
     /// A test with wide intervals in another column than that of the smallest ratio.

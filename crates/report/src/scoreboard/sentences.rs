@@ -1,5 +1,6 @@
 //! A scoreboard in words: one sentence to act on, and what else there is to choose from.
 
+use super::choice::Tie;
 use super::stack_facts::{facts_that_differ, is_layout_shared, is_rebuild_shared, layout};
 use super::unranked::{ahead, is_behind_unranked, unranked};
 use super::{Advice, Choice, SHORT_S, Score, ScoreRow, Scoreboard, ShortTest};
@@ -131,9 +132,12 @@ fn build(board: &Scoreboard, choice: &Choice, rates: RateUnit) -> String {
 
 /// Why several stacks may be the best, as the end of a sentence.
 const fn why_several(choice: &Choice) -> &'static str {
-    match choice.is_within_error {
-        true => "a difference of less than a tenth is within the error of simulated disks",
-        false => "the trials show no difference there",
+    match choice.tie {
+        Tie::Error => "a difference of less than a tenth is within the error of simulated disks",
+        Tie::Trials => "the trials show no difference there",
+        Tie::Both => {
+            "differences there are not shown by the trials, or within a tenth, the error of simulated disks"
+        }
     }
 }
 
@@ -170,7 +174,7 @@ fn leads(board: &Scoreboard, row: &ScoreRow, rates: RateUnit) -> String {
                 .rows
                 .iter()
                 .filter(|other| other.stack != row.stack && !other.is_imported);
-            board.columns[column].weight > 0 && others.any(|other| other.scores[column].is_best)
+            board.columns[column].weight > 0 && others.any(|other| other.scores[column].is_first)
         };
         let led = match (0..board.columns.len()).any(others_may_be_equal) {
             true => format!("leads in {tests}: no other stack is shown to be faster."),
@@ -369,7 +373,7 @@ fn choice_words(board: &Scoreboard, row: &ScoreRow, rates: RateUnit) -> String {
                 test_name(board, column, score),
                 figures(score, rates),
                 // The best scatters as well: without its interval the loss looks certain.
-                if score.is_best { ", which may be noise" } else { "" }
+                if score.is_first { ", which may be noise" } else { "" }
             ),
         });
     let layout = Some(layout(row)).filter(|_| !is_layout_shared(board));

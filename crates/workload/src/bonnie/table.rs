@@ -92,7 +92,7 @@ fn pair(table: &mut [Line], files: Vec<(String, Vec<(usize, Column)>)>) {
         1 => table.len() - 1,
         count if count == table.len() => 0,
         _ => {
-            for line in table {
+            for line in table.iter_mut().filter(|line| line.files.is_empty()) {
                 line.note = Some("rates of files are left out: which run they are of is not known");
             }
             return;

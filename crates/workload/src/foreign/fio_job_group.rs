@@ -85,7 +85,7 @@ impl JobGroup {
             }
         }
         if self.fsync_jobs > 0 {
-            let name = if only {
+            let name = if only && self.name != "fsync" {
                 "fsync".to_owned()
             } else {
                 format!("{} fsync", self.name)

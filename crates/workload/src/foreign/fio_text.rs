@@ -167,6 +167,8 @@ impl Reader {
                 figures.percentiles.extend(percentiles(line, unit));
             }
         } else if let Some(rest) = line.strip_prefix("issued").and_then(|rest| rest.split("total=").nth(1)) {
+            // Nothing with figures follows for this job.
+            self.is_in_job = false;
             let counts = rest.split_whitespace().next().unwrap_or_default();
             // The fourth count is that of syncs.
             for (direction, count) in Direction::ALL[..3].iter().zip(counts.split([',', '/'])) {
@@ -365,7 +367,8 @@ impl Printed {
     }
 }
 
-/// The amount of data as printed, if the rates agree with it within their digits; else the amount on which all agree.
+/// The amount of data as printed, if the rates agree with it within their digits or nothing does; else the amount on which all
+/// agree.
 fn agreed(io: &Printed, rates: &[Printed]) -> f64 {
     let mut narrowed: Vec<(u32, (f64, f64))> = vec![(0, (0.0, f64::INFINITY))];
     for printed in rates.iter().chain([io]) {

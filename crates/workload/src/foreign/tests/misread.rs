@@ -212,7 +212,7 @@ fn refused(text: &str) -> String {
     read(text).expect_err("it is refused")
 }
 
-/// Public outputs of 2026 and before: fio printed 17.96 as `17.0`, and 21.97 as `20.0`, in either place.
+/// Public outputs of 2026 and before: fio printed 17.96 as `17.0`, and 20.99 as `20.0`, in either place.
 #[test]
 fn issue_39_9_a_carry_that_fio_lost_is_found_by_its_other_figures() {
     let rate = |figures: &str| {
@@ -254,6 +254,13 @@ fn issue_39_9_figures_without_their_job_are_not_those_of_the_last_one() {
         &[
             job,
             "  read: IOPS=3236, BW=12.6MiB/s (13.3MB/s)(758MiB/60004msec)\n",
+            clat,
+            summary,
+        ],
+        &[
+            job,
+            "     issued rwts: total=294121,0,0,0 short=0,0,0,0 dropped=0,0,0,0\n",
+            "  write: IOPS=4440, BW=17.3MiB/s (18.2MB/s)(1041MiB/60001msec)\n",
             clat,
             summary,
         ],
