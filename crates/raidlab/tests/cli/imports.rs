@@ -169,7 +169,7 @@ fn several_imports_stand_next_to_a_run() {
     let shown = ran.stdout.replace('\n', " ");
     for words in [
         "0 of 2 imported figures are within a factor of 1.5 of the simulated ones.",
-        "· 2 trials ·",
+        "· 1 trial · seed",
         "imported figures and those of this run  (imported, simulated)",
         "here against ext2",
         "there against ext2",
