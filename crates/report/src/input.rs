@@ -107,6 +107,16 @@ impl Input {
         self.trials.iter().filter(is_own)
     }
 
+    /// How many of them are done, and how many failed.
+    pub(crate) fn done_and_failed(&self) -> (usize, usize) {
+        self.own_trials()
+            .fold((0, 0), |(done, failed), trial| match trial.state {
+                TrialState::Done => (done + 1, failed),
+                TrialState::Failed(_) => (done, failed + 1),
+                TrialState::Unfinished => (done, failed),
+            })
+    }
+
     /// What is not shown, and how to see it; empty if everything is shown.
     pub fn part_words(&self) -> String {
         let Some(part) = &self.part else { return String::new() };

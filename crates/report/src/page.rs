@@ -15,7 +15,7 @@ pub use comparison::comparison_html;
 pub use curves::{Curve, Plot, plots};
 pub use distribution::{Distribution, distributions};
 
-use crate::input::{Input, TrialState};
+use crate::input::Input;
 use crate::scoreboard::{Scoreboard, verdict};
 use crate::words;
 use crate::words::claims::{self, ClaimWords};
@@ -132,14 +132,7 @@ struct Head {
 
 impl Head {
     fn new(input: &Input, results: &stats::Results, warnings: &Warnings, board: &Scoreboard) -> Self {
-        let done = input
-            .own_trials()
-            .filter(|trial| trial.state == TrialState::Done)
-            .count();
-        let failed = input
-            .own_trials()
-            .filter(|trial| matches!(trial.state, TrialState::Failed(_)))
-            .count();
+        let (done, failed) = input.done_and_failed();
         let trials = match failed {
             0 => format!("{} done", count(done, "trial")),
             failed => format!("{} done, {failed} failed", count(done, "trial")),

@@ -9,7 +9,7 @@ mod scoreboard;
 
 pub use comparison::comparison;
 
-use crate::input::{Input, TrialState};
+use crate::input::Input;
 use crate::scoreboard::{sentences, stack_facts, verdict};
 use crate::words;
 use crate::words::figure::{RateUnit, SAME, bytes, count, decimals, number, uncertainty};
@@ -115,10 +115,7 @@ pub fn table(input: &Input, options: TableOptions) -> String {
 }
 
 fn subtitle(input: &Input) -> String {
-    let done = input
-        .own_trials()
-        .filter(|trial| trial.state == TrialState::Done)
-        .count();
+    let (done, _) = input.done_and_failed();
     let machine = words::machine(input.run.machine, &input.plan);
     let part = if input.run.only.is_empty() {
         String::new()

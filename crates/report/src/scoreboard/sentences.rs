@@ -4,7 +4,7 @@ use super::choice::Tie;
 use super::stack_facts::{facts_that_differ, is_layout_shared, is_rebuild_shared, layout};
 use super::unranked::{ahead, is_behind_unranked, unranked};
 use super::{Advice, Choice, SHORT_S, Score, ScoreRow, Scoreboard, ShortTest};
-use crate::input::{Input, TrialState};
+use crate::input::Input;
 use crate::words::figure::{RateUnit, count, number, number_of};
 use crate::words::listed;
 use stats::{Closeness, TRIALS_MIN, TestResults};
@@ -23,14 +23,7 @@ pub(crate) const NAMED_MAX: usize = 3;
 /// Empty if every planned trial counts.
 pub(crate) fn failures_and_guards(input: &Input) -> Vec<String> {
     let mut sentences = Vec::new();
-    let done = input
-        .own_trials()
-        .filter(|trial| trial.state == TrialState::Done)
-        .count();
-    let failed = input
-        .own_trials()
-        .filter(|trial| matches!(trial.state, TrialState::Failed(_)))
-        .count();
+    let (done, failed) = input.done_and_failed();
     let own_cells = input.plan.cells.iter().filter(|cell| !cell.is_imported());
     let planned = own_cells.count() * input.plan.precision.min_trials as usize;
     if failed > 0 {
