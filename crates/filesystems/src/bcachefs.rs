@@ -32,6 +32,8 @@ pub const FILESYSTEM: Filesystem = Filesystem {
         kind: Several::Replicas,
         usable_bytes: |spec, _, bytes| bytes / u64::from(spec.replicas.unwrap_or(1).max(1)),
     }),
+    has_data_checksums: true,
+    without_data_checksums: &["data_checksum=none", "nochecksums"],
     kernel: KernelSupport {
         flavour: Flavour::More,
         config: &["CONFIG_BCACHEFS_FS=y"],

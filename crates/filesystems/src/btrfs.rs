@@ -29,6 +29,8 @@ pub const FILESYSTEM: Filesystem = Filesystem {
         kind: Several::Profiles,
         usable_bytes,
     }),
+    has_data_checksums: true,
+    without_data_checksums: &["nodatacow", "nodatasum"],
     kernel: KernelSupport {
         config: &["CONFIG_BTRFS_FS=y", "CONFIG_BTRFS_FS_POSIX_ACL=y"],
         ..KernelSupport::PLAIN

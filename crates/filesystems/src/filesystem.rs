@@ -35,6 +35,10 @@ pub struct Filesystem {
     pub compression: Option<Compression>,
     /// Its built-in support for several devices; `None` if it is made on one device.
     pub several: Option<SeveralDevices>,
+    /// Keeps checksums of data, so that it does not return what a disk has silently changed.
+    pub has_data_checksums: bool,
+    /// Mount options that turn these off.
+    pub without_data_checksums: &'static [&'static str],
     pub kernel: KernelSupport,
     pub made: Made,
     pub mounting: Mounting,
@@ -69,6 +73,8 @@ impl Filesystem {
         reads_ahead_itself: false,
         compression: None,
         several: None,
+        has_data_checksums: false,
+        without_data_checksums: &[],
         kernel: KernelSupport::PLAIN,
         made: Made::Nothing,
         mounting: Mounting::PLAIN,

@@ -33,6 +33,7 @@ pub const FILESYSTEM: Filesystem = Filesystem {
         kind: Several::Pool,
         usable_bytes,
     }),
+    has_data_checksums: true,
     kernel: KernelSupport {
         flavour: Flavour::Zfs,
         // Debian's newest backport for stable, which is built into the lab's kernels.

@@ -15,7 +15,7 @@ use crate::words;
 use crate::words::figure::{decimals, number, uncertainty};
 use serde::Serialize;
 use stats::{Interval, Measure, Row, WorkloadResults};
-use study::metric::Unit;
+use study::metric::{Better, Unit};
 
 /// The narrowest tracks: two panels side by side, and on a phone.
 const TRACK_PX: f64 = 200.0;
@@ -217,6 +217,17 @@ pub(crate) fn effects(measure: &Measure) -> Vec<RowEffect> {
         return vec![RowEffect::default(); measure.rows.len()];
     }
     let effects = measure.effects();
+    let median = |place: usize| Some(measure.rows[place].summary.as_ref()?.median);
+    let best = measure.ranking.tiers.first().and_then(|tier| tier.first());
+    let best = best.and_then(|&place| median(place));
+    let of_medians = |place: usize| {
+        let (own, best) = median(place).zip(best)?;
+        Some(if measure.metric.better() == Better::Lower {
+            best / own
+        } else {
+            own / best
+        })
+    };
     let of = |(place, effect): (usize, Option<stats::Effect>)| {
         let tier = measure.tier(place);
         let Some(effect) = effect else {
@@ -231,11 +242,13 @@ pub(crate) fn effects(measure: &Measure) -> Vec<RowEffect> {
                 interval: String::new(),
             };
         };
-        let decimals = if effect.ratio() < 0.1 { 3 } else { 2 };
+        // As on the scoreboard.
+        let ratio = of_medians(place).map_or_else(|| effect.ratio(), |ratio| effect.shown_ratio(ratio).min(1.0));
+        let decimals = if ratio < 0.1 { 3 } else { 2 };
         let interval = effect.interval(stats::ALPHA);
         RowEffect {
             tier,
-            ratio: format!("{}×", number(effect.ratio(), decimals)),
+            ratio: format!("{}×", number(ratio, decimals)),
             interval: format!(
                 "{} to {}",
                 number(interval.low, decimals),

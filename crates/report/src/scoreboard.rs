@@ -9,6 +9,7 @@ pub(crate) mod verdict;
 
 use choice::SIMULATED_RESOLUTION;
 pub use choice::{Advice, Choice};
+pub use stack_facts::Layout;
 pub use verdict::verdict;
 
 use crate::input::Input;
@@ -18,7 +19,7 @@ use crate::words::warnings::Warnings;
 use stats::{Interval, Measure, Results, TestResults, WorkloadResults};
 use study::metric::{Better, Metric};
 use study::plan::Cell;
-use study::stack::{DATA, MachineKind};
+use study::stack::{MachineKind, SilentCorruption};
 use study::workload::Work;
 
 /// More tests become one column for each workload.
@@ -90,6 +91,8 @@ pub struct ScoreRow {
     /// Each of its ratios that count has an interval.
     is_ranked: bool,
     pub layout: Layout,
+    /// What becomes of data that a disk silently changes; `None` of raw devices and nested arrays.
+    pub silent_corruption: Option<SilentCorruption>,
     /// Durations of its rebuilds, the shortest and the longest: `9.39 to 85.1 h`. Empty without one.
     pub rebuild: String,
     /// What a power cut takes, in words; empty if the study does not know.
@@ -114,20 +117,6 @@ impl ScoreRow {
     pub(crate) fn weighted_ratio(&self, columns: &[Column]) -> Option<f64> {
         Some(columns[self.worst?].weighted(self.worst_ratio()?))
     }
-}
-
-/// How a stack divides its disks.
-#[derive(Clone, Copy, Debug, PartialEq, Default)]
-pub struct Layout {
-    pub disks: u32,
-    /// As many disks as its data has room on.
-    pub usable: Option<f64>,
-    /// Disks that can always fail without loss of data.
-    pub survives: Option<u32>,
-    /// md resyncs the whole array after a crash ([`study::stack::ArraySpec::resyncs_after_a_crash`]).
-    pub resyncs: bool,
-    /// Hours that this takes at least, for the whole disk; `None` if its model is not known.
-    pub resync_hours: Option<f64>,
 }
 
 /// A stack in a column.
@@ -359,15 +348,7 @@ fn scores(input: &Input, test: &TestResults, is_timed: bool, own: &[bool]) -> Ve
         };
         let effect = effects[place].as_ref().filter(|_| !is_early);
         score.interval = effect.map(|effect| effect.interval(stats::ALPHA));
-        // That of the figures that are shown with it, unless trials with the same seed say otherwise.
-        let is_likely = |ratio: f64| {
-            let interval = score.interval.as_ref();
-            interval.is_none_or(|interval| (interval.low..=interval.high).contains(&ratio))
-        };
-        let ratio = match effect {
-            Some(effect) if !is_likely(of_medians) => effect.ratio(),
-            _ => of_medians,
-        };
+        let ratio = effect.map_or(of_medians, |effect| effect.shown_ratio(of_medians));
         // Two trials in another order than their medians. What is not ranked may be ahead of the best that is.
         let ratio = if score.is_ranked { ratio.min(1.0) } else { ratio };
         score.ratio = Some(ratio).filter(|ratio| ratio.is_finite());
@@ -468,7 +449,8 @@ fn row(input: &Input, cuts: &[PowerCuts], stack: &str, columns: &[Column], score
         scores,
         worst,
         is_ranked,
-        layout: cell.map(|cell| layout(input, cell)).unwrap_or_default(),
+        layout: cell.map(|cell| stack_facts::layout_of(input, cell)).unwrap_or_default(),
+        silent_corruption: cell.and_then(stack_facts::silent_corruption),
         rebuild: String::new(),
         power_cut: shown.map(|row| row.verdict.clone()).unwrap_or_default(),
         is_unsafe: of_stack().any(|row| row.is_bad),
@@ -478,23 +460,4 @@ fn row(input: &Input, cuts: &[PowerCuts], stack: &str, columns: &[Column], score
 
 const fn is_rebuild(metric: Metric) -> bool {
     matches!(metric, Metric::TimeToRebuild | Metric::TimeToRebuildDisk)
-}
-
-fn layout(input: &Input, cell: &Cell) -> Layout {
-    let group = cell.machine.group(DATA);
-    let disks = group.map_or(0, |group| group.count);
-    if disks == 0 {
-        return Layout::default();
-    }
-    let is_nested = cell.stack.array.of.is_some();
-    Layout {
-        disks,
-        usable: cell.stack.usable_disks(disks),
-        survives: (!is_nested).then(|| cell.stack.may_be_missing(disks)),
-        resyncs: cell.stack.array.resyncs_after_a_crash(),
-        resync_hours: group.and_then(|group| {
-            let model = input.disks.iter().find(|disk| disk.model == group.model);
-            model?.pass_hours
-        }),
-    }
 }

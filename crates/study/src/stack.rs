@@ -5,6 +5,7 @@ mod bus;
 mod level;
 mod own_model;
 mod redundancy;
+mod silent_corruption;
 
 pub use array::{ArraySpec, Bitmap, InnerArray, Integrity, IntegrityMode};
 pub use bus::{Bus, BusDisk, BusKind, Holds};
@@ -12,6 +13,7 @@ pub use filesystems::{Align, FilesystemKind, FilesystemSpec, JournalMode, Pool, 
 pub use level::{Level, LevelFacts, MEMBER_WORDS, Manager, Members};
 pub use own_model::OwnModel;
 pub use redundancy::Keeper;
+pub use silent_corruption::SilentCorruption;
 
 use serde::{Deserialize, Serialize};
 

@@ -207,6 +207,7 @@ mod tests {
                 resyncs: false,
                 resync_hours: None,
             },
+            silent_corruption: None,
             rebuild: String::new(),
             power_cut: String::new(),
             is_unsafe: false,

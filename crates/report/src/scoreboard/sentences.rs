@@ -1,7 +1,9 @@
 //! A scoreboard in words: one sentence to act on, and what else there is to choose from.
 
 use super::choice::Tie;
-use super::stack_facts::{facts_that_differ, is_layout_shared, is_rebuild_shared, layout};
+use super::stack_facts::{
+    corruption, facts_that_differ, is_corruption_shared, is_layout_shared, is_rebuild_shared, layout,
+};
 use super::unranked::{ahead, is_behind_unranked, unranked};
 use super::{Advice, Choice, SHORT_S, Score, ScoreRow, Scoreboard, ShortTest};
 use crate::input::Input;
@@ -9,6 +11,7 @@ use crate::words::figure::{RateUnit, count, number, number_of};
 use crate::words::listed;
 use stats::{Closeness, TRIALS_MIN, TestResults};
 use study::metric::Metric;
+use study::stack::SilentCorruption;
 
 /// Equal ranks of figures that differ by more than this factor are explained.
 const TIE_SHOWN: f64 = 1.05;
@@ -372,7 +375,10 @@ fn choice_words(board: &Scoreboard, row: &ScoreRow, rates: RateUnit) -> String {
     let layout = Some(layout(row)).filter(|_| !is_layout_shared(board));
     let rebuild = Some(&row.rebuild).filter(|rebuild| !rebuild.is_empty() && !is_rebuild_shared(board));
     let rebuild = rebuild.map(|rebuild| format!("rebuild {rebuild}"));
-    let parts = [worst, layout, rebuild, Some(row.power_cut.clone())];
+    // Most stacks detect nothing: that stands in the table.
+    let is_detected = row.silent_corruption != Some(SilentCorruption::Undetected);
+    let corruption = (is_detected && !is_corruption_shared(board)).then(|| corruption(row).to_owned());
+    let parts = [worst, layout, corruption, rebuild, Some(row.power_cut.clone())];
     let parts: Vec<String> = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
     format!("{}: {}", row.stack, parts.join("; "))
 }

@@ -10,7 +10,7 @@ use study::act::Act;
 use study::event::{Guard, Measurement};
 use study::metric::Metric;
 use study::plan::Cell;
-use study::stack::Level;
+use study::stack::{DATA, Level, SilentCorruption};
 use study::wording::bytes;
 
 /// Rebuilds that are listed; of more, the shortest and the longest are.
@@ -18,6 +18,69 @@ const REBUILDS_MAX: usize = 4;
 
 /// A rebuild that takes this many times as long as one pass over the disk shares the disk's time with other requests.
 const LOADED_MIN: f64 = 1.5;
+
+/// How a stack divides its disks.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct Layout {
+    pub disks: u32,
+    /// As many disks as its data has room on.
+    pub usable: Option<f64>,
+    /// Disks that can always fail without loss of data.
+    pub survives: Option<u32>,
+    /// md resyncs the whole array after a crash ([`study::stack::ArraySpec::resyncs_after_a_crash`]).
+    pub resyncs: bool,
+    /// Hours that this takes at least, for the whole disk; `None` if its model is not known.
+    pub resync_hours: Option<f64>,
+}
+
+/// How the disks of a cell are divided; without disks the default.
+pub(super) fn layout_of(input: &Input, cell: &Cell) -> Layout {
+    let group = cell.machine.group(DATA);
+    let disks = group.map_or(0, |group| group.count);
+    if disks == 0 {
+        return Layout::default();
+    }
+    let is_nested = cell.stack.array.of.is_some();
+    Layout {
+        disks,
+        usable: cell.stack.usable_disks(disks),
+        survives: (!is_nested).then(|| cell.stack.may_be_missing(disks)),
+        resyncs: cell.stack.array.resyncs_after_a_crash(),
+        resync_hours: group.and_then(|group| {
+            let model = input.disks.iter().find(|disk| disk.model == group.model);
+            model?.pass_hours
+        }),
+    }
+}
+
+/// What becomes of data that a disk of a cell silently changes.
+pub(super) fn silent_corruption(cell: &Cell) -> Option<SilentCorruption> {
+    cell.stack.silent_corruption(cell.machine.group(DATA)?.count)
+}
+
+const fn word_of_corruption(corruption: Option<SilentCorruption>) -> &'static str {
+    match corruption {
+        Some(SilentCorruption::Repaired) => "repaired",
+        Some(SilentCorruption::Detected) => "detected",
+        Some(SilentCorruption::Undetected) => "undetected",
+        None => "–",
+    }
+}
+
+/// `detects silent corruption but cannot repair it`.
+pub(super) const fn corruption(row: &ScoreRow) -> &'static str {
+    match row.silent_corruption {
+        Some(SilentCorruption::Repaired) => "detects and repairs silent corruption",
+        Some(SilentCorruption::Detected) => "detects silent corruption but cannot repair it",
+        Some(SilentCorruption::Undetected) => "does not detect silent corruption",
+        None => "",
+    }
+}
+
+pub(super) fn is_corruption_shared(board: &Scoreboard) -> bool {
+    let first = board.rows.first().map(|row| row.silent_corruption);
+    board.rows.iter().all(|row| Some(row.silent_corruption) == first)
+}
 
 /// `3 of 4 disks usable, survives 1 failed disk`; empty if it is unknown.
 pub(super) fn layout(row: &ScoreRow) -> String {
@@ -44,7 +107,7 @@ fn usable(row: &ScoreRow) -> Option<String> {
 /// A heading, and its words for each row.
 type Facts = (&'static str, Vec<String>);
 
-fn facts(board: &Scoreboard) -> [Facts; 5] {
+fn facts(board: &Scoreboard) -> [Facts; 6] {
     let each = |words: fn(&ScoreRow) -> String| board.rows.iter().map(words).collect();
     [
         (
@@ -69,6 +132,10 @@ fn facts(board: &Scoreboard) -> [Facts; 5] {
                 },
                 (_, false) => "no".to_owned(),
             }),
+        ),
+        (
+            "silent corruption",
+            each(|row| word_of_corruption(row.silent_corruption).to_owned()),
         ),
         (
             "rebuild",
@@ -112,10 +179,14 @@ pub(crate) fn facts_that_are_shared(board: &Scoreboard) -> String {
     let of_layout = is_layout_shared(board).then(|| layout(first));
     let of_rebuild =
         (is_rebuild_shared(board) && !first.rebuild.is_empty()).then(|| format!("rebuild {}", first.rebuild));
-    let parts = of_layout
-        .filter(|words| !words.is_empty())
+    // That nothing detects it is what most stacks have in common.
+    let is_worth_saying =
+        is_corruption_shared(board) && first.silent_corruption != Some(SilentCorruption::Undetected);
+    let of_corruption = is_worth_saying.then(|| corruption(first).to_owned());
+    let parts = [of_layout, of_corruption, of_rebuild]
         .into_iter()
-        .chain(of_rebuild);
+        .flatten()
+        .filter(|words| !words.is_empty());
     match parts.collect::<Vec<String>>().join("; ") {
         words if words.is_empty() => words,
         words => format!("All stacks: {words}."),
@@ -252,7 +323,7 @@ pub(super) fn rebuilds_of_one_stack(input: &Input, results: &Results) -> Option<
 /// What another failure means while a rebuild lasts, on arrays that survive one; `None` if no disk was missing.
 fn risk(input: &Input, cell: &Cell) -> Option<String> {
     let is_missing = cell.acts.iter().any(Act::takes_a_member);
-    let survives_one = super::layout(input, cell).survives == Some(1);
+    let survives_one = layout_of(input, cell).survives == Some(1);
     let verb = match cell.stack.array.level {
         Level::Raid10 | Level::LvmRaid10 => "can lose",
         _ => "loses",
