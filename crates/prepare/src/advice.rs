@@ -94,8 +94,8 @@ fn of_cell(cell: &Cell, disks: Option<&Disks>) -> Vec<(Kind, String)> {
         .filter_map(|(kind, sentence)| Some((kind, format!("`{}` {}", cell.stack_label, sentence?))));
     let acts = disks.and_then(|disks| acts::of_cell(cell, disks));
     let acts = acts.map(|sentence| (Kind::Acts, sentence));
-    let defect = known_defects::of_cell(cell, disks).map(|sentence| (Kind::KnownDefect, sentence));
-    let of_stack = defect.into_iter().chain(of_stack);
+    let defects = known_defects::of_cell(cell, disks).map(|sentence| (Kind::KnownDefect, sentence));
+    let of_stack = defects.chain(of_stack);
     of_stack.chain(of_jobs(cell, disks)).chain(acts).collect()
 }
 
@@ -350,14 +350,14 @@ impl OnStack<'_> {
         if slower < POSITIONING_RATIO_MIN {
             return None;
         }
+        // Without the stack's exact room: stacks for which all else is equal have one warning.
         Some(format!(
-            "seeks within {}, {} of the stack's {}: over the whole disks, seek and rotation take {slower:.1} times as long{}",
+            "seeks within {}, {} of the stack: over the whole disks, seek and rotation take {slower:.1} times as long{}",
             describe_size(working),
             match working as f64 / span as f64 * 100.0 {
-                ..0.01 => "less than 0.01 %".to_owned(),
-                percent => format!("{percent:.2} %"),
+                ..1.0 => "less than 1 %".to_owned(),
+                percent => format!("{percent:.0} %"),
             },
-            describe_size(span),
             self.wider(span, disks)
                 .map(|help| format!("; {help}"))
                 .unwrap_or_default()
