@@ -213,7 +213,7 @@ mod tests {
         let mut plan = test_study::plan("[[workload]]\nname = \"w\"\nio = {}\n");
         let text = include_str!("../../../data/disks/wd-raptor-150gb.toml").replace("wd-raptor-150gb", "mine");
         let own = OwnModel::new("mine", &text.replace("10000.0", "12000.0"));
-        let group = &mut plan.cells[0].machine.disks[0];
+        let group = &mut plan.cells[0].machine_mut().disks[0];
         group.model = "mine".to_owned();
         group.model_sha256 = Some(own.sha256.clone());
         let group = group.clone();

@@ -187,7 +187,7 @@ fn of_jobs(cell: &Cell, disks: Option<&Disks>) -> Vec<(Kind, String)> {
         None => room_bytes,
         Some(_) => {
             let mut whole = cell.clone();
-            whole.stack.array.member_size_bytes = None;
+            whole.stack_mut().array.member_size_bytes = None;
             room(&whole)
         }
     };

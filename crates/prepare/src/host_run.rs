@@ -219,7 +219,7 @@ impl FoundDisks {
         };
         plan.models.clear();
         for cell in &mut plan.cells {
-            for group in &mut cell.machine.disks {
+            for group in &mut cell.machine_mut().disks {
                 group.model.clone_from(&words);
                 group.model_sha256 = None;
             }
@@ -336,8 +336,8 @@ fn on_host(options: &Options, plan: &mut Plan) -> Result<(), Error> {
         );
     }
     for cell in &mut plan.cells {
-        cell.machine.kind = MachineKind::Host;
-        "host".clone_into(&mut cell.machine.kernel);
+        cell.machine_mut().kind = MachineKind::Host;
+        "host".clone_into(&mut cell.machine_mut().kernel);
     }
     let looks_only = options.dry_run && options.devices.is_empty();
     if !looks_only && !rustix::process::geteuid().is_root() {

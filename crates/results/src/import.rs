@@ -325,10 +325,10 @@ fn cell(frame: &Cell, label: String, workload: &str, program: &str) -> Cell {
     cell.workload.work = Work::Imported(ImportedSpec {
         program: program.to_owned(),
     });
-    cell.machine.kind = MachineKind::Foreign;
-    cell.machine.ram_bytes = 0;
-    cell.machine.kernel = "unknown".to_owned();
-    cell.machine.disks.clear();
+    cell.machine_mut().kind = MachineKind::Foreign;
+    cell.machine_mut().ram_bytes = 0;
+    cell.machine_mut().kernel = "unknown".to_owned();
+    cell.machine_mut().disks.clear();
     cell.id = CellId::of(&cell);
     cell
 }

@@ -208,7 +208,7 @@ mod tests {
                 ..IoSpec::default()
             });
         }
-        plan.cells[0].stack.array.level = Level::Raid5;
+        plan.cells[0].stack_mut().array.level = Level::Raid5;
         plan.identify();
         let with = |plan: &Plan, read_mib: f64| {
             let of = |stack: &str| {
@@ -243,7 +243,7 @@ mod tests {
     #[test]
     fn a_load_generator_that_does_nothing_but_compute_is_the_limit() {
         let mut plan = plan(&["xfs"]);
-        plan.cells[0].machine.kind = MachineKind::Host;
+        plan.cells[0].machine_mut().kind = MachineKind::Host;
         plan.cells[0].workload.work = Work::Io(IoSpec {
             jobs: 2,
             ..IoSpec::default()

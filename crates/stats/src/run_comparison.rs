@@ -352,7 +352,7 @@ mod tests {
     fn another_kernel_is_another_cell_of_the_same_stack() {
         let one = plan(&["xfs"]);
         let mut other = one.clone();
-        other.cells[0].machine.kernel = "7.3".to_owned();
+        other.cells[0].machine_mut().kernel = "7.3".to_owned();
         other.cells[0].key = "xfs 7.3".to_owned();
         other.identify();
         let before = run(&one, &[("xfs", &[100.0, 101.0, 99.0])]);
@@ -371,7 +371,7 @@ mod tests {
         let one = plan(&["xfs", "ext4"]);
         let mut other = one.clone();
         for cell in &mut other.cells {
-            cell.stack.scheduler = Some("none".to_owned());
+            cell.stack_mut().scheduler = Some("none".to_owned());
         }
         other.identify();
         let of = |plan: &Plan| run(plan, &[("xfs", &[100.0; 3]), ("ext4", &[70.0; 3])]);
@@ -417,7 +417,7 @@ mod tests {
     fn imported(stack: &str, workload: &str) -> Plan {
         let mut imported = plan(&[stack]);
         let cell = &mut imported.cells[0];
-        cell.machine.kind = study::stack::MachineKind::Foreign;
+        cell.machine_mut().kind = study::stack::MachineKind::Foreign;
         cell.workload.name = workload.to_owned();
         imported.identify();
         imported

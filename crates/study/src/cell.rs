@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// Selects cells or samples: axis = value pairs, all of which must match.
 pub type Side = Vec<(String, String)>;
@@ -42,8 +43,9 @@ pub struct Cell {
     /// The cell's value on every axis, `level` = `6`, `block_size` = `4K`, `workload` = …: with the study's spelling
     /// and order, including axes with only one value.
     pub axes: Vec<(String, String)>,
-    pub machine: MachineSpec,
-    pub stack: StackSpec,
+    /// Cells of one stack share machine and stack.
+    pub machine: Arc<MachineSpec>,
+    pub stack: Arc<StackSpec>,
     pub workload: WorkloadSpec,
     /// Acts on the array during the workload, in the order in which they are done.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -51,6 +53,16 @@ pub struct Cell {
 }
 
 impl Cell {
+    /// Its machine, to be changed for this cell alone.
+    pub fn machine_mut(&mut self) -> &mut MachineSpec {
+        Arc::make_mut(&mut self.machine)
+    }
+
+    /// Its stack, to be changed for this cell alone.
+    pub fn stack_mut(&mut self) -> &mut StackSpec {
+        Arc::make_mut(&mut self.stack)
+    }
+
     /// The tests that have samples: the workload's, and those of the acts.
     pub fn tests(&self) -> Vec<&str> {
         let mut tests = self.workload.work.tests();
@@ -85,7 +97,7 @@ impl CellId {
 /// What many cells of a plan share: the hash of all parts but the work, and the canonical text of the work.
 #[derive(Default)]
 pub(crate) struct Shared {
-    last: Option<(Vec<Act>, MachineSpec, StackSpec, Sha256)>,
+    last: Option<(Vec<Act>, Arc<MachineSpec>, Arc<StackSpec>, Sha256)>,
     /// By the name of the workload.
     works: HashMap<String, (Work, String)>,
 }

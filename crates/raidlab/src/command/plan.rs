@@ -179,7 +179,7 @@ fn machines(text: &mut String, plan: &Plan) {
         let _ = writeln!(
             text,
             "\ndisks: {} ({name})",
-            distinct(machines().filter_map(of_name)).join(", ")
+            distinct(machines().filter_map(|machine| of_name(machine))).join(", ")
         );
     }
     let ram = distinct(machines().map(|machine| study_file::describe_size(machine.ram_bytes)));

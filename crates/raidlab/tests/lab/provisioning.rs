@@ -173,13 +173,13 @@ fn a_resync_and_settings_of_queues() {
         found.unwrap_or_else(|| panic!("there is `{label}`")).clone()
     };
     let mut raid = find("RAID 5 xfs");
-    raid.stack.array.member_size_bytes = Some(16 << 20 << 3);
-    raid.stack.array.stripe_cache_pages = Some(512);
-    raid.stack.array.group_thread_cnt = Some(2);
-    raid.stack.array.sync_speed_max = Some(50_000);
+    raid.stack_mut().array.member_size_bytes = Some(16 << 20 << 3);
+    raid.stack_mut().array.stripe_cache_pages = Some(512);
+    raid.stack_mut().array.group_thread_cnt = Some(2);
+    raid.stack_mut().array.sync_speed_max = Some(50_000);
     let mut single = find("single btrfs");
-    single.stack.scheduler = Some("kyber".to_owned());
-    single.stack.read_ahead_sectors = Some(4096);
+    single.stack_mut().scheduler = Some("kyber".to_owned());
+    single.stack_mut().read_ahead_sectors = Some(4096);
     let stacks = [stack(&raid, false, true), stack(&single, false, true)];
     if let Some(acts) = provision(Flavour::Base, &raid, &stacks) {
         assert!(acts > 20, "only {acts} acts failed");

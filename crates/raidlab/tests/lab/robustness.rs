@@ -213,7 +213,7 @@ fn a_guest_without_memory_says_so() {
     )
     .remove(0);
     // A study that asks for this is refused.
-    trial.cell.machine.ram_bytes = 64 << 20;
+    trial.cell.machine_mut().ram_bytes = 64 << 20;
     let job = GuestJob::Trial(Box::new(trial.clone()));
     let Some(guest) = Guest::for_job(&job, &trial) else {
         return;

@@ -147,10 +147,10 @@ fn the_recommended_stack_can_be_built_by_copying() {
 fn settings_and_mount_options_of_the_recommended_stack_are_among_its_commands() {
     let mut input = first_look::input();
     for cell in &mut input.plan.cells {
-        cell.stack.array.bitmap = Bitmap::None;
-        cell.stack.mount_options = vec!["noatime".to_owned()];
-        cell.stack.scheduler = Some("none".to_owned());
-        cell.stack.read_ahead_sectors = Some(4096);
+        cell.stack_mut().array.bitmap = Bitmap::None;
+        cell.stack_mut().mount_options = vec!["noatime".to_owned()];
+        cell.stack_mut().scheduler = Some("none".to_owned());
+        cell.stack_mut().read_ahead_sectors = Some(4096);
     }
     let page = html(&input).replace("&#x2f;", "/");
     let section = between(&page, "<section id=\"recommended\"", "</section>");
@@ -225,7 +225,7 @@ fn read_modify_write_is_named_where_parity_is_written() {
         } else {
             Level::Raid1
         };
-        cell.stack.array.level = level;
+        cell.stack_mut().array.level = level;
     }
     let trials: Vec<_> = input.trials.iter().map(|trial| trial.key).collect();
     input

@@ -50,7 +50,7 @@ fn a_strangers_study_cannot_inject() {
     for cell in &mut input.plan.cells {
         cell.stack_label.push_str(HOSTILE);
         cell.key = format!("{} | {}", cell.stack_label, cell.workload.name);
-        cell.stack.mount_options.push(hostile.clone());
+        cell.stack_mut().mount_options.push(hostile.clone());
     }
     // The cells keep the identities that trials refer to.
     for row in &mut input.samples {
@@ -146,7 +146,7 @@ fn all_that_repeats_the_run_is_there() {
 fn a_modelled_processor_is_named() {
     let mut input = input();
     assert!(html(&input).contains("Processor time is not modelled."));
-    input.plan.cells[0].machine.processor = Some(ProcessorSpec {
+    input.plan.cells[0].machine_mut().processor = Some(ProcessorSpec {
         model_sha256: None,
         model: "pentium-3".to_owned(),
         cores: 1,
@@ -154,7 +154,7 @@ fn a_modelled_processor_is_named() {
     assert!(html(&input).contains("that of a model (pentium-3), and not modelled where none is named."));
     let processor = input.plan.cells[0].machine.processor.clone();
     for cell in &mut input.plan.cells {
-        cell.machine.processor.clone_from(&processor);
+        cell.machine_mut().processor.clone_from(&processor);
     }
     assert!(html(&input).contains("Processor time is that of a model (pentium-3)."));
 }

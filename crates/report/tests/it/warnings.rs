@@ -20,7 +20,7 @@ fn without_barriers() -> Input {
     let mut input = first_look::input();
     let label = input.plan.cells[0].stack_label.clone();
     for cell in input.plan.cells.iter_mut().filter(|cell| cell.stack_label == label) {
-        cell.stack.mount_options.push("nobarrier".to_owned());
+        cell.stack_mut().mount_options.push("nobarrier".to_owned());
         cell.axes.push(("mount".to_owned(), "nobarrier".to_owned()));
     }
     input
@@ -70,7 +70,7 @@ fn drifting() -> Input {
     let mut input = first_look::input();
     input.run.machine = MachineKind::Host;
     for cell in &mut input.plan.cells {
-        cell.machine.kind = MachineKind::Host;
+        cell.machine_mut().kind = MachineKind::Host;
     }
     input.trials.retain(|trial| trial.state == TrialState::Done);
     input.trials.sort_by_key(|trial| trial.key.index);

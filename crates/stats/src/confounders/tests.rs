@@ -7,15 +7,15 @@ use study::workload::{IoSpec, IozoneEngine, IozoneSpec, IozoneTest, Work};
 
 /// A cell by what is set: `ext4`, `mount=nobarrier`, `write_cache=false`, `journal=journal`.
 fn set(cell: &mut Cell, settings: &[(&str, &str)]) {
-    cell.stack.mount_options.clear();
+    cell.stack_mut().mount_options.clear();
     cell.axes.retain(|(axis, _)| axis != "type");
     for (axis, value) in settings {
         match *axis {
-            "mount" if *value != "defaults" => cell.stack.mount_options.push((*value).to_owned()),
-            "write_cache" => cell.stack.write_cache = Some(*value == "true"),
+            "mount" if *value != "defaults" => cell.stack_mut().mount_options.push((*value).to_owned()),
+            "write_cache" => cell.stack_mut().write_cache = Some(*value == "true"),
             "journal" => {
                 let mode = JournalMode::ALL.into_iter().find(|mode| mode.word() == *value);
-                cell.stack.filesystem.journal_mode = mode;
+                cell.stack_mut().filesystem.journal_mode = mode;
             }
             "type" => {
                 let kind = if *value == "xfs" {
@@ -23,7 +23,7 @@ fn set(cell: &mut Cell, settings: &[(&str, &str)]) {
                 } else {
                     FilesystemKind::Ext4
                 };
-                cell.stack.filesystem.kind = kind;
+                cell.stack_mut().filesystem.kind = kind;
             }
             _ => {}
         }

@@ -1,4 +1,5 @@
 use super::*;
+use std::sync::Arc;
 use study::TrialKey;
 use study::event::Sample;
 use study::plan::{Cell, Precision};
@@ -37,7 +38,7 @@ fn cell(stack: &str) -> Cell {
             ("type".to_owned(), stack.to_owned()),
             ("workload".to_owned(), "small files".to_owned()),
         ],
-        machine: MachineSpec {
+        machine: Arc::new(MachineSpec {
             kind: MachineKind::Lab,
             ram_bytes: 1 << 30,
             kernel: "6.12".to_owned(),
@@ -45,11 +46,11 @@ fn cell(stack: &str) -> Cell {
             disks: Vec::new(),
             buses: Vec::new(),
             create_once: false,
-        },
-        stack: StackSpec {
+        }),
+        stack: Arc::new(StackSpec {
             mount_options: vec![stack.to_owned()],
             ..StackSpec::default()
-        },
+        }),
         workload: WorkloadSpec {
             name: "small files".to_owned(),
             work: Work::Tree(TreeSpec {
@@ -234,7 +235,7 @@ fn imported_requests_that_are_small_are_counted() {
     plan.cells[0].workload.work = Work::Imported(study::workload::ImportedSpec {
         program: "fio".to_owned(),
     });
-    plan.cells[0].machine.kind = MachineKind::Foreign;
+    plan.cells[0].machine_mut().kind = MachineKind::Foreign;
     plan.identify();
     let with = |iops: f64| {
         let rate = measurement(&plan, "elsewhere", "randread", 0, 40.0);

@@ -11,7 +11,7 @@ const ROUNDS: u32 = 10;
 fn run(value: impl Fn(usize, u32, Option<usize>) -> f64) -> (Plan, Vec<Measurement>, Vec<TrialKey>) {
     let mut plan = plan(&STACKS);
     for cell in &mut plan.cells {
-        cell.machine.kind = MachineKind::Host;
+        cell.machine_mut().kind = MachineKind::Host;
         cell.workload.work = Work::Io(IoSpec::default());
     }
     plan.identify();
@@ -98,7 +98,7 @@ fn a_trend_of_one_cell() {
 fn nothing_is_tested_in_the_lab() {
     let (mut plan, samples, order) = run(|at, round, _| noise(at, round) * (1.0 - 0.02 * f64::from(round)));
     for cell in &mut plan.cells {
-        cell.machine.kind = MachineKind::Lab;
+        cell.machine_mut().kind = MachineKind::Lab;
     }
     assert_eq!(drift(&plan, &samples, &order), None);
     assert_eq!(order_effects(&plan, &samples, &order), []);

@@ -79,7 +79,7 @@ fn a_further_cell_measures_the_further_cell_only() {
     run(&bench, &mut store, &bench.plan, ORIGIN);
     let plan = edited(&bench, "# and one with more memory", |plan| {
         let mut cell = plan.cells[0].clone();
-        cell.machine.ram_bytes *= 2;
+        cell.machine_mut().ram_bytes *= 2;
         cell.key.push_str(", more memory");
         plan.cells.insert(0, cell);
     });

@@ -12,15 +12,16 @@ use crate::syntax::unit::describe_size;
 use crate::workload_forms::{Variant, WorkloadEntry, check_work};
 use crate::{INFINITE, Known};
 use std::collections::HashSet;
+use std::sync::Arc;
 use study::CellId;
 use study::plan::{Cell, LeftOut};
 use study::stack::{Level, MachineKind, MachineSpec, StackSpec};
 
 /// Limit: more cells than anyone can run, but few enough to fit in memory.
-const MOST_CELLS: usize = 200_000;
+const MOST_CELLS: usize = 1_000_000;
 
 /// Limit of the text in all cells: values of axes, names, job files. Plain studies have about 200 bytes a cell.
-const TEXT_BYTES_MAX: usize = 128 << 20;
+const TEXT_BYTES_MAX: usize = 256 << 20;
 
 /// Variants of a workload that are made once for all stacks; more would take too much memory.
 const SHARED_VARIANTS_MAX: usize = 4096;
@@ -140,7 +141,7 @@ impl Matrix {
         words: &[(String, String)],
         unit: &Unit,
         verdict: &mut Verdict,
-    ) -> Option<(MachineSpec, StackSpec, Option<u64>)> {
+    ) -> Option<(Arc<MachineSpec>, Arc<StackSpec>, Option<u64>)> {
         let machine = machine(point, setting.kind, setting.fixed, setting.known);
         let disk_bytes = setting.known.capacity(setting.kind, &machine);
         let stack = stack(point, disk_bytes, setting.fixed);
@@ -154,7 +155,7 @@ impl Matrix {
         reasons.retain(|reason| !reason.about.iter().any(|axis| point.is_broken(axis)));
         if reasons.is_empty() {
             verdict.possible = true;
-            return Some((machine, stack, disk_bytes));
+            return Some((Arc::new(machine), Arc::new(stack), disk_bytes));
         }
         self.leave_out(words.to_vec(), &reasons);
         for reason in reasons {
@@ -260,8 +261,8 @@ fn beyond_a_guest(machine: &MachineSpec, known: &Known) -> Option<Impossible> {
 struct On<'a> {
     point: &'a Point<'a>,
     words: &'a [(String, String)],
-    machine: MachineSpec,
-    stack: StackSpec,
+    machine: Arc<MachineSpec>,
+    stack: Arc<StackSpec>,
     disk_bytes: Option<u64>,
 }
 

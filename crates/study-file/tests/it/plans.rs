@@ -74,13 +74,14 @@ fn a_machine_has_a_processor_if_the_study_names_one() {
         .map(|cell| {
             cell.machine
                 .processor
+                .clone()
                 .map(|processor| (processor.model, processor.cores))
         })
         .collect();
     assert_eq!(processors, [None, Some(("quick".to_owned(), 8))]);
     let cores: Vec<_> = cells("cpu = \"quick\"\ncores = [1, 2]\n")
         .into_iter()
-        .filter_map(|cell| Some(cell.machine.processor?.cores))
+        .filter_map(|cell| Some(cell.machine.processor.as_ref()?.cores))
         .collect();
     assert_eq!(cores, [1, 2]);
     assert!(

@@ -6,6 +6,7 @@ use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2Serializer};
 use report::{DiskInfo, Input, RunInfo, TrialInfo, TrialState};
+use std::sync::Arc;
 use study::event::{Failure, Guard, Latency, Sample, Throughput, ToolCall};
 use study::metric::Metric;
 use study::plan::{Cell, Claim, LeftOut, Plan, Precision};
@@ -428,7 +429,7 @@ fn cell(stack: &Stack, workload: &str, tree: TreeSpec) -> Cell {
             ("type".to_owned(), stack.label.to_owned()),
             ("workload".to_owned(), workload.to_owned()),
         ],
-        machine: MachineSpec {
+        machine: Arc::new(MachineSpec {
             kind: MachineKind::Lab,
             ram_bytes: 1 << 30,
             kernel: "6.12".to_owned(),
@@ -441,8 +442,8 @@ fn cell(stack: &Stack, workload: &str, tree: TreeSpec) -> Cell {
             buses: Vec::new(),
             create_once: false,
             processor: None,
-        },
-        stack: StackSpec {
+        }),
+        stack: Arc::new(StackSpec {
             array: ArraySpec {
                 level: Level::Raid1,
                 bitmap: Bitmap::None,
@@ -456,7 +457,7 @@ fn cell(stack: &Stack, workload: &str, tree: TreeSpec) -> Cell {
                 ..FilesystemSpec::default()
             },
             ..StackSpec::default()
-        },
+        }),
         workload: WorkloadSpec {
             name: workload.to_owned(),
             work: Work::Tree(tree),

@@ -85,7 +85,7 @@ pub fn sweep() -> Input {
                     ("workload", "small files"),
                 ]);
                 cell.key = format!("{stack} | {}", cell.workload.name);
-                cell.stack.mount_options = vec![stack.clone()];
+                cell.stack_mut().mount_options = vec![stack.clone()];
                 cell.stack_label = stack;
                 input.plan.cells.push(cell);
             }
@@ -128,7 +128,7 @@ pub fn workload_sweep() -> Input {
             cell.workload.name = format!("reads bs={bs} iodepth={depth}");
             cell.axes = axes(&[("type", "ext4"), ("workload", "reads"), ("bs", bs), ("iodepth", depth)]);
             cell.key = format!("{} | {}", cell.stack_label, cell.workload.name);
-            cell.stack.mount_options = vec![cell.workload.name.clone()];
+            cell.stack_mut().mount_options = vec![cell.workload.name.clone()];
             input.plan.cells.push(cell);
         }
     }
@@ -154,7 +154,7 @@ pub fn power_cuts() -> Input {
     for stack in ["ext4", "ext4 nobarrier", "xfs"] {
         let mut cell = template();
         cell.stack_label = stack.to_owned();
-        cell.stack.mount_options = vec![stack.to_owned()];
+        cell.stack_mut().mount_options = vec![stack.to_owned()];
         cell.workload.name = "power cuts".to_owned();
         cell.workload.work = Work::PowerCut(PowerCutSpec {
             operations: 60,
@@ -204,7 +204,7 @@ pub fn many(samples: usize) -> Input {
         for cell in &mut cells {
             cell.stack_label = format!("{} variant {copy}", cell.stack_label);
             cell.key = format!("{} | {}", cell.stack_label, cell.workload.name);
-            cell.stack.mount_options = vec![format!("x-variant={copy}")];
+            cell.stack_mut().mount_options = vec![format!("x-variant={copy}")];
         }
         let mut plan = base.plan.clone();
         plan.cells = cells;
@@ -301,7 +301,7 @@ pub fn compared() -> RunComparison {
     }
     // XFS ran on another kernel, so it is another cell.
     for cell in after.plan.cells.iter_mut().filter(|cell| cell.stack_label == "xfs") {
-        cell.machine.kernel = "7.3".to_owned();
+        cell.machine_mut().kernel = "7.3".to_owned();
         cell.key = cell.key.replacen("xfs", "xfs 7.3", 1);
     }
     after.plan.identify();

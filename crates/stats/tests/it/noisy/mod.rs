@@ -3,6 +3,7 @@
 use chacha20::ChaCha8Rng;
 use chacha20::rand_core::{Rng, SeedableRng};
 use stats::InBlock;
+use std::sync::Arc;
 use study::event::Sample;
 use study::metric::Metric;
 use study::plan::{Cell, Plan, Precision};
@@ -134,7 +135,7 @@ fn cell(number: usize) -> Cell {
         replicate: 0,
         acts: Vec::new(),
         axes: vec![("mount".to_owned(), number.to_string())],
-        machine: MachineSpec {
+        machine: Arc::new(MachineSpec {
             kind: MachineKind::Host,
             ram_bytes: 1 << 30,
             kernel: "6.12".to_owned(),
@@ -142,11 +143,11 @@ fn cell(number: usize) -> Cell {
             disks: Vec::new(),
             buses: Vec::new(),
             create_once: false,
-        },
-        stack: StackSpec {
+        }),
+        stack: Arc::new(StackSpec {
             mount_options: vec![number.to_string()],
             ..StackSpec::default()
-        },
+        }),
         workload: WorkloadSpec {
             name: "job".to_owned(),
             work: Work::Io(IoSpec::default()),
