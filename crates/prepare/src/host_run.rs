@@ -2,7 +2,7 @@
 
 use crate::cells_without_tools::{check_tools, tools_needed};
 use crate::dry_run_text::{self, Around};
-use crate::{Error, LoopFiles, Options};
+use crate::{Error, LoopFiles, Options, TRIAL_LIMIT};
 use host::{Chosen, JUDGING, LedgerFolder, Lock, Session, short_serial};
 use runner::{DiskSource, HostPlace, disks_of};
 use std::path::{Path, PathBuf};
@@ -194,7 +194,7 @@ impl PreparedHost {
             disks,
             limits: Limits {
                 stall: STALL,
-                wall: options.trial_limit,
+                wall: options.trial_limit.unwrap_or(TRIAL_LIMIT),
                 output_bytes: OUTPUT_BYTES_MAX,
             },
             full_serials: options.serials,

@@ -29,6 +29,8 @@ pub fn check(options: &Options, plan: &Plan, cache: &Cache) -> Result<(), Error>
         (!options.destroy.is_empty(), "--destroy"),
         (options.loops.is_some(), "--loop"),
         (options.loop_folder.is_some(), "--loop-folder"),
+        (options.trial_limit.is_some(), "--trial-limit"),
+        (options.serials, "--serials"),
     ];
     if let Some((_, option)) = misplaced.into_iter().find(|(given, _)| *given) {
         return Err(Error::OptionOfHost { option });

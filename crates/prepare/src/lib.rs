@@ -31,6 +31,9 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use study::stack::MachineKind;
 
+/// Time limit of a trial on this machine.
+const TRIAL_LIMIT: Duration = Duration::from_secs(24 * 60 * 60);
+
 /// Parameters of a run from the command line.
 pub struct Options {
     pub devices: Vec<PathBuf>,
@@ -39,7 +42,8 @@ pub struct Options {
     pub loops: Option<LoopFiles>,
     pub loop_folder: Option<PathBuf>,
     pub store: PathBuf,
-    pub trial_limit: Duration,
+    /// Of a trial on this machine; [`TRIAL_LIMIT`] if absent.
+    pub trial_limit: Option<Duration>,
     /// Whether serial numbers are stored in full.
     pub serials: bool,
     pub jobs: Option<u64>,

@@ -24,9 +24,10 @@ mod status;
 mod submit;
 mod trace;
 
-use crate::cli::{Arguments, Command};
+use crate::cli::{Arguments, Command, Format};
 use crate::error::ExpectedError;
 use files::{Colours, output};
+use serde_json::Value;
 use std::path::Path;
 use std::process::ExitCode;
 use tools::shell_word;
@@ -66,7 +67,20 @@ fn print(text: &str) -> Result<(), ExpectedError> {
     print_with(text, Colours::Shown)
 }
 
-/// The same for text that may contain colours.
+/// For programs: a name with control characters is still JSON.
+fn print_json(value: &Value) -> Result<(), ExpectedError> {
+    Ok(output::print_data(&format!("{value:#}\n"))?)
+}
+
+/// Text for people, or JSON.
+fn print_as(format: Format, text: &str) -> Result<(), ExpectedError> {
+    match format {
+        Format::Text => print(text),
+        Format::Json => Ok(output::print_data(text)?),
+    }
+}
+
+/// Like [`print`], for text that may contain colours.
 fn print_with(text: &str, colours: Colours) -> Result<(), ExpectedError> {
     Ok(output::print(text, colours)?)
 }

@@ -238,7 +238,7 @@ fn is_full(error: &io::Error) -> bool {
 /// A store that could not be opened or read, before anything was done.
 const fn store_exit(error: &StoreError) -> u8 {
     match error {
-        StoreError::Full { .. } => EXIT_MACHINE,
+        StoreError::Gone { .. } | StoreError::Full { .. } => EXIT_MACHINE,
         StoreError::Damaged { .. } | StoreError::Sqlite { .. } | StoreError::TrialTaken { .. } => EXIT_TRIAL_FAILED,
         StoreError::MissingFolder { .. }
         | StoreError::Missing { .. }
@@ -261,7 +261,7 @@ const fn store_exit(error: &StoreError) -> u8 {
 
 const fn store_exit_under_way(error: &StoreError) -> u8 {
     match error {
-        StoreError::Full { .. } => EXIT_MACHINE,
+        StoreError::Gone { .. } | StoreError::Full { .. } => EXIT_MACHINE,
         _ => EXIT_TRIAL_FAILED,
     }
 }

@@ -14,7 +14,7 @@ use crate::input::Input;
 use crate::words;
 use crate::words::figure::{decimals, number, uncertainty};
 use serde::Serialize;
-use stats::{Interval, Measure, Row, WorkloadResults};
+use stats::{Interval, Measure, Row, TestResults, WorkloadResults};
 use study::metric::{Better, Unit};
 
 /// The narrowest tracks: two panels side by side, and on a phone.
@@ -96,18 +96,20 @@ pub(crate) struct Dot {
 
 pub(crate) fn chart(input: &Input, workload: &WorkloadResults) -> Chart {
     let measures: Vec<&Measure> = workload.tests.iter().map(|test| test.headline()).collect();
-    let scales: Vec<Scale> = measures
-        .iter()
-        .map(|measure| shared_scale(&measures, measure.metric.unit()))
-        .collect();
-    let panels = workload
-        .tests
-        .iter()
-        .zip(&scales)
-        .map(|(test, scale)| panel(input, workload, &test.name, test.headline(), scale))
-        .collect();
+    // In the order of panels.
+    let mut scales: Vec<(Unit, Scale)> = Vec::new();
+    for unit in measures.iter().map(|measure| measure.metric.unit()) {
+        if !scales.iter().any(|(known, _)| *known == unit) {
+            scales.push((unit, shared_scale(&measures, unit)));
+        }
+    }
+    let of_test = |test: &TestResults| {
+        let unit = test.headline().metric.unit();
+        let (_, scale) = scales.iter().find(|(known, _)| *known == unit)?;
+        Some(panel(input, workload, &test.name, test.headline(), scale))
+    };
     Chart {
-        panels,
+        panels: workload.tests.iter().filter_map(of_test).collect(),
         scale_note: scale_note(&measures, &scales),
     }
 }
@@ -132,29 +134,20 @@ fn shared_scale(measures: &[&Measure], unit: Unit) -> Scale {
     Scale::spanning(low, high)
 }
 
-fn scale_note(measures: &[&Measure], scales: &[Scale]) -> String {
-    let mut notes: Vec<String> = Vec::new();
-    for (measure, scale) in measures.iter().zip(scales) {
-        let panels = measures
-            .iter()
-            .filter(|other| other.metric.unit() == measure.metric.unit())
-            .count();
+fn scale_note(measures: &[&Measure], scales: &[(Unit, Scale)]) -> String {
+    let note = |(unit, scale): &(Unit, Scale)| {
+        let panels = measures.iter().filter(|measure| measure.metric.unit() == *unit).count();
         let kind = if scale.is_logarithmic {
             "logarithmic"
         } else {
             "linear, from zero"
         };
-        let of = if panels > 1 {
-            format!("one scale for all panels in {}", measure.metric.unit())
-        } else {
-            measure.metric.unit().to_string()
-        };
-        let note = format!("{of}: {kind}");
-        if !notes.contains(&note) {
-            notes.push(note);
+        match panels {
+            1 => format!("{unit}: {kind}"),
+            _ => format!("one scale for all panels in {unit}: {kind}"),
         }
-    }
-    notes.join("; ")
+    };
+    scales.iter().map(note).collect::<Vec<String>>().join("; ")
 }
 
 fn panel(input: &Input, workload: &WorkloadResults, test: &str, measure: &Measure, scale: &Scale) -> Panel {

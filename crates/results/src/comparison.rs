@@ -42,7 +42,12 @@ impl ComparedRun {
         }
         let part = part.map(|part| format!(", {part}")).unwrap_or_default();
         Ok(Self {
-            name: format!("run {} of {}{part}: {}", run.id.0, path.display(), run.title),
+            name: format!(
+                "run {} of {}{part}: {}",
+                run.id.0,
+                files::published_path(&path),
+                run.title
+            ),
             measurements: store.samples(run.id).map_err(failed)?,
             is_simulated: run.machine == MachineKind::Lab,
             plan,

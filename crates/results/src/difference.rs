@@ -3,7 +3,7 @@
 use crate::exported_run::{ExportedRun, Trial, text};
 use serde::Serialize;
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fmt::{Display, Write as _};
 use store::TrialFacts;
 use study::{DiskCounters, TestDisk};
@@ -50,11 +50,9 @@ pub fn difference(one: &ExportedRun, other: &ExportedRun) -> Difference {
         let names: Vec<&str> = inputs.iter().map(|input| input.name.as_str()).collect();
         let _ = writeln!(text, "different files in the guests: {}", names.join(", "));
     }
-    let shared: Vec<Trial<'_>> = one
-        .trials()
-        .filter(|trial| other.trials().any(|b| b == *trial))
-        .collect();
-    let alone = one.trials().count() + other.trials().count() - 2 * shared.len();
+    let [of_one, of_other] = [one, other].map(|export| export.trials().collect::<HashSet<Trial<'_>>>());
+    let shared: Vec<Trial<'_>> = one.trials().filter(|trial| of_other.contains(trial)).collect();
+    let alone = of_one.symmetric_difference(&of_other).count();
     if alone > 0 {
         let _ = writeln!(text, "{alone} trials are done in only one of the two");
     }
@@ -286,6 +284,19 @@ mod tests {
             "disk vda: busy ns 6 against 7",
         ] {
             assert!(difference.text.contains(words), "{}", difference.text);
+        }
+    }
+
+    /// 18,446,744,073,709,551,615 trials were in only one of the two.
+    #[test]
+    fn issue_39_a_trial_that_is_there_twice_is_one() {
+        let one = export(1.0, ["5", "6"], "ab");
+        let mut twice = export(1.0, ["5", "6"], "ab");
+        let rows = twice.json["trials"].as_array_mut().expect("rows");
+        rows.push(rows[0].clone());
+        for (a, b) in [(&one, &twice), (&twice, &one)] {
+            let difference = difference(a, b);
+            assert!(!difference.text.contains("in only one"), "{}", difference.text);
         }
     }
 

@@ -28,7 +28,7 @@ pub struct ExportedRun {
 }
 
 /// A trial by its cell and its number.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Trial<'a> {
     pub cell: &'a str,
     pub index: u64,

@@ -1,5 +1,6 @@
 //! Reasons why a run cannot continue.
 
+use crate::place::TraceFileError;
 use host::HungProcess;
 use lab::disks::DisksError;
 use lab::guest::StartError;
@@ -23,8 +24,8 @@ pub enum RunError {
 pub enum PlaceError {
     #[error("cannot create a folder for the trial: {0}")]
     Folder(#[source] io::Error),
-    #[error("cannot write the trace: {0}")]
-    Trace(#[source] io::Error),
+    #[error(transparent)]
+    Trace(#[from] TraceFileError),
     #[error(transparent)]
     Disks(#[from] DisksError),
     #[error(transparent)]

@@ -5,9 +5,11 @@ mod created_stacks;
 pub mod host;
 pub mod lab;
 mod power_cuts;
+mod trace_file;
 
 pub use admission::Admission;
 pub use created_stacks::CreatedStacks;
+pub use trace_file::TraceFileError;
 
 use crate::error::PlaceError;
 use std::sync::atomic::AtomicBool;

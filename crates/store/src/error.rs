@@ -43,6 +43,12 @@ pub enum StoreError {
         found: Option<Shard>,
         wanted: Option<Shard>,
     },
+    #[error(
+        "`{}` was deleted, moved or replaced during the run, which ends here: its trials are where the file is now, or lost; \
+         run the same command with the store in its place",
+        path.display()
+    )]
+    Gone { path: PathBuf },
     #[error("`{}` is locked by another program: close it and try again", path.display())]
     Busy { path: PathBuf },
     #[error("no space left for the store `{}`: {}", path.display(), kept(*.trials_kept))]

@@ -76,8 +76,10 @@ fn open(path: &Path, flags: OFlag) -> io::Result<File> {
     }
 }
 
+/// Next to the file that a link to a store leads to: one store has one lock, whatever it is called.
 fn lock_path(store: &Path) -> PathBuf {
-    let mut name = store.as_os_str().to_owned();
+    let store = store.canonicalize().unwrap_or_else(|_| store.to_owned());
+    let mut name = store.into_os_string();
     name.push("-lock");
     PathBuf::from(name)
 }
@@ -117,6 +119,18 @@ mod tests {
         std::os::unix::fs::symlink(&victim, lock_path(&store)).expect("a link");
         RunLock::try_take(&store, RunId(1)).expect_err("a link");
         assert!(!victim.exists() && !is_taken(&store, RunId(1)));
+    }
+
+    /// Two runs wrote one store, one of them through a link, and their trials counted twice.
+    #[test]
+    fn issue_39_22_a_store_has_one_lock_by_every_name() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (store, link) = (folder.path().join("x.db"), folder.path().join("link.db"));
+        File::create(&store).expect("a file");
+        std::os::unix::fs::symlink(&store, &link).expect("a link");
+        let held = RunLock::try_take(&store, RunId(1)).expect("a lock");
+        assert!(held.is_some() && is_taken(&link, RunId(1)));
+        assert!(RunLock::try_take(&link, RunId(1)).expect("an answer").is_none());
     }
 
     #[test]

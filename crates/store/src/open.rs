@@ -9,6 +9,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fs;
 use std::io::ErrorKind;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use study::CellId;
@@ -24,8 +25,15 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 pub struct Store {
     pub(crate) connection: Connection,
     pub(crate) path: PathBuf,
+    /// Device and inode of the file that was opened.
+    file: Option<(u64, u64)>,
     /// The cells in the plan of the run that was read last.
     pub(crate) places: RefCell<Option<(RunId, HashMap<CellId, CellOfPlan>)>>,
+}
+
+fn device_and_inode(path: &Path) -> Option<(u64, u64)> {
+    let found = fs::metadata(path).ok()?;
+    Some((found.dev(), found.ino()))
 }
 
 impl Store {
@@ -57,6 +65,16 @@ impl Store {
         }
     }
 
+    /// SQLite goes on writing a file that was deleted or moved: what it writes then is lost, or in two places.
+    pub(crate) fn check_still_there(&self) -> Result<()> {
+        match device_and_inode(&self.path) == self.file {
+            true => Ok(()),
+            false => Err(StoreError::Gone {
+                path: self.path.clone(),
+            }),
+        }
+    }
+
     fn open_for_writing(path: &Path) -> Result<Self> {
         // As for reading: `:memory:` and `file:` would be orders to SQLite, and a name that is not UTF-8 is refused.
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
@@ -69,6 +87,7 @@ impl Store {
             places: RefCell::default(),
             connection,
             path: path.to_owned(),
+            file: device_and_inode(path),
         };
         store.check_identity()?;
         store.prepare_for_writing()?;
@@ -86,6 +105,7 @@ impl Store {
             places: RefCell::default(),
             connection,
             path: path.to_owned(),
+            file: device_and_inode(path),
         };
         store.checked(store.connection.busy_timeout(BUSY_TIMEOUT))?;
         store.checked(store.connection.pragma_update(None, "query_only", true))?;

@@ -98,6 +98,7 @@ impl Store {
 
     /// Marks the run as finished: all requested trials are complete or have failed.
     pub fn finish_run(&mut self, run: &OpenRun, finished_at_unix_s: u64) -> Result<()> {
+        self.check_still_there()?;
         self.sync_commits(true)?;
         let sql = "UPDATE run SET finished_at_unix_s = ?2 WHERE id = ?1";
         self.checked(

@@ -13,6 +13,7 @@ impl Store {
     /// Starts a trial. `origin` identifies everything that its results depend on besides cell and seed: see
     /// [`Store::reuse`].
     pub fn begin_trial(&mut self, run: &OpenRun, trial: &Trial, origin: &str) -> Result<TrialId> {
+        self.check_still_there()?;
         let sql = "INSERT INTO trial (run_id, cell_id, idx, seed, origin, status)
                    VALUES (?1, ?2, ?3, ?4, ?5, 'running')";
         let (cell, seed) = (trial.cell.id.to_string(), trial.seed.to_string());

@@ -98,11 +98,16 @@ impl Plan {
     /// the first one.
     pub fn identify(&mut self) {
         let mut known = HashSet::new();
+        // By the identity of a repeated cell: the number of the next repetition.
+        let mut next: HashMap<CellId, u32> = HashMap::new();
         let mut shared = Shared::default();
         for cell in &mut self.cells {
-            cell.id = shared.id(cell);
+            let first = shared.id(cell);
+            cell.id = first;
             while !known.insert(cell.id) {
-                cell.replicate += 1;
+                let number = next.entry(first).or_insert(cell.replicate);
+                *number += 1;
+                cell.replicate = *number;
                 cell.id = shared.id(cell);
             }
         }

@@ -30,10 +30,10 @@ pub struct RunArguments {
     /// Folder of these files (default: the store's folder)
     #[arg(long, value_name = "FOLDER")]
     pub loop_folder: Option<PathBuf>,
-    /// Time limit of a trial on this machine: 90m, 6h, 2d
-    #[arg(long, value_name = "TIME", default_value = "24h", value_parser = time)]
-    pub trial_limit: Duration,
-    /// Store complete serial numbers of disks; otherwise only their last characters are stored
+    /// Time limit of a trial on this machine: 90m, 6h, 2d (with `--on host`; default: 24h)
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub trial_limit: Option<Duration>,
+    /// Store complete serial numbers of disks; otherwise only their last characters are stored (with `--on host`)
     #[arg(long)]
     pub serials: bool,
     /// File in which results are stored

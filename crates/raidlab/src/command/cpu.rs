@@ -1,6 +1,6 @@
 //! `raidlab cpu`: the processor catalogue, and a model of this machine's processor.
 
-use super::print;
+use super::print_as;
 use crate::cli::{CpuCommand, Format};
 use crate::error::ExpectedError;
 use crate::progress::KernelBar;
@@ -19,12 +19,12 @@ pub fn cpu(command: &CpuCommand) -> Result<ExitCode, ExpectedError> {
     match command {
         CpuCommand::List { format } => {
             let own = OwnModels::of_user();
-            print(&list(*format, &own))?;
+            print_as(*format, &list(*format, &own))?;
             if own.report_unusable() {
                 return Ok(ExitCode::from(2));
             }
         }
-        CpuCommand::Show { model, format } => print(&show(&model_of(model)?, *format))?,
+        CpuCommand::Show { model, format } => print_as(*format, &show(&model_of(model)?, *format))?,
         CpuCommand::Measure { name, output } => measure_here(name, output)?,
     }
     Ok(ExitCode::SUCCESS)

@@ -1,6 +1,6 @@
 //! `raidlab digest`: the digest of a run, or the first difference between two runs that should be equal.
 
-use super::print;
+use super::{print, print_json};
 use crate::cli::{DigestArguments, Format};
 use crate::error::ExpectedError;
 use results::{ExportedRun, difference};
@@ -19,7 +19,7 @@ pub fn digest(arguments: &DigestArguments) -> Result<ExitCode, ExpectedError> {
                 let digest = json!({
                     "digest_sha256": one.digest(), "digest_is_recorded": one.is_digest_recorded(),
                 });
-                print(&format!("{digest:#}\n"))?;
+                print_json(&digest)?;
             }
         }
         return Ok(ExitCode::SUCCESS);
@@ -33,7 +33,7 @@ pub fn digest(arguments: &DigestArguments) -> Result<ExitCode, ExpectedError> {
                 "digest_sha256": one.digest(), "other_digest_sha256": other.digest(),
                 "equal": difference.is_same, "difference": difference.text, "inputs": difference.inputs,
             });
-            print(&format!("{both:#}\n"))?;
+            print_json(&both)?;
         }
     }
     Ok(match difference.is_same {

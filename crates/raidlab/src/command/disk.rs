@@ -4,7 +4,7 @@ mod check;
 mod replay;
 mod show;
 
-use super::print;
+use super::{print, print_as};
 use crate::cli::{DiskCommand, Format};
 use crate::error::{EXIT_INPUT, ExpectedError};
 use disksim::catalogue::{self, Model};
@@ -23,13 +23,13 @@ pub fn disk(command: &DiskCommand) -> Result<ExitCode, ExpectedError> {
     match command {
         DiskCommand::List { format } => {
             let own = OwnModels::<Model>::of_user();
-            print(&list(*format, &own))?;
+            print_as(*format, &list(*format, &own))?;
             if own.report_unusable() {
                 return Ok(ExitCode::from(EXIT_INPUT));
             }
         }
-        DiskCommand::Show { model, format } => print(&show::show(&model_of(model)?, *format)?)?,
-        DiskCommand::Check { models, format } => print(&check::check(models, *format)?)?,
+        DiskCommand::Show { model, format } => print_as(*format, &show::show(&model_of(model)?, *format)?)?,
+        DiskCommand::Check { models, format } => print_as(*format, &check::check(models, *format)?)?,
         DiskCommand::Replay {
             model,
             trace,

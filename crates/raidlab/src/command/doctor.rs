@@ -1,6 +1,6 @@
 //! `raidlab doctor`: what this machine lacks, why it is needed, and the command that fixes it.
 
-use super::print;
+use super::print_as;
 use crate::cli::{DoctorArguments, Format};
 use crate::error::{EXIT_MACHINE, ExpectedError};
 use crate::progress::{note, say};
@@ -34,10 +34,11 @@ pub fn doctor(arguments: &DoctorArguments) -> Result<ExitCode, ExpectedError> {
         }
     }
     let findings = needs::findings();
-    print(&match arguments.format {
+    let text = match arguments.format {
         Format::Text => rendered(&missing, &missing_for_some, &findings),
         Format::Json => format!("{:#}\n", as_json(&missing, &missing_for_some, &findings)),
-    })?;
+    };
+    print_as(arguments.format, &text)?;
     if arguments.all {
         missing.extend(missing_for_some);
     }

@@ -1,6 +1,6 @@
 //! `raidlab kernel`: build, list.
 
-use super::print;
+use super::{print, print_json};
 use crate::cli::{Format, KernelCommand};
 use crate::error::ExpectedError;
 use crate::progress::KernelBar;
@@ -14,7 +14,7 @@ pub fn kernel(command: &KernelCommand) -> Result<ExitCode, ExpectedError> {
     let cache = Cache::of_user();
     match command {
         KernelCommand::List { format: Format::Text } => print(&list(&cache))?,
-        KernelCommand::List { format: Format::Json } => print(&format!("{:#}\n", as_json(&cache)))?,
+        KernelCommand::List { format: Format::Json } => print_json(&as_json(&cache))?,
         KernelCommand::Build { what, name } => {
             let what = what.as_deref().unwrap_or(DEFAULT_VERSION);
             if what.contains('/') && !Path::new(what).is_dir() {

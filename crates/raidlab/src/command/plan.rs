@@ -1,6 +1,6 @@
 //! `raidlab plan`: what a study expands to, without running it.
 
-use super::print;
+use super::{print, print_json};
 use crate::cli::{Format, PlanArguments};
 use crate::error::ExpectedError;
 use lab::kernel::Cache;
@@ -35,7 +35,7 @@ pub fn plan(arguments: &PlanArguments) -> Result<ExitCode, ExpectedError> {
             if let Some(shard) = arguments.shard {
                 json["shard"] = shard_json(&plan, shard);
             }
-            print(&format!("{json:#}\n"))?;
+            print_json(&json)?;
         }
     }
     Ok(ExitCode::SUCCESS)

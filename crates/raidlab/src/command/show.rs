@@ -1,6 +1,6 @@
 //! `raidlab show`: the result table in the terminal, or its figures as JSON.
 
-use super::{print, print_with};
+use super::{print_json, print_with};
 use crate::cli::{Format, ShowArguments, ShownRun};
 use crate::error::ExpectedError;
 use crate::output_preferences;
@@ -16,7 +16,7 @@ pub fn show(arguments: &ShowArguments) -> Result<ExitCode, ExpectedError> {
     let input = shown(&arguments.shown)?;
     match arguments.format {
         Format::Text => print_input(&input, arguments.unit.into())?,
-        Format::Json => print(&format!("{:#}\n", results::as_json(&input)))?,
+        Format::Json => print_json(&results::as_json(&input))?,
     }
     Ok(ExitCode::SUCCESS)
 }

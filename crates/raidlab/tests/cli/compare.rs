@@ -172,3 +172,20 @@ fn the_lab_is_compared_with_a_host() {
         .collect();
     assert_eq!(is_marked, [true, false], "{text}");
 }
+
+/// A page that is published had the folders of both stores.
+#[test]
+fn issue_39_no_folder_is_published_by_a_comparison() {
+    let desk = desk();
+    let store = desk.folder().join("old.db");
+    let store = store.to_str().expect("a path");
+    for format in ["html", "json"] {
+        let ran = desk.run(&["compare", store, store, "--format", format]);
+        assert_eq!(ran.exit, Some(0), "{}", ran.stderr);
+        let folder = desk.folder().to_str().expect("a path");
+        assert!(
+            ran.stdout.contains("of old.db") && !ran.stdout.contains(folder),
+            "{format}"
+        );
+    }
+}

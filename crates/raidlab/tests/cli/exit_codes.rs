@@ -108,3 +108,16 @@ fn lab_exit_130_interrupted() {
     signal(raidlab.id(), Signal::INT);
     assert_eq!(raidlab.end().exit, Some(130));
 }
+
+/// Both were ignored in the lab.
+#[test]
+fn issue_39_options_of_a_host_are_refused_in_the_lab() {
+    let desk = Desk::new();
+    desk.write("study.toml", SMALL);
+    for option in [&["--trial-limit", "1s"] as &[&str], &["--serials"]] {
+        let ran = desk.run(&[&["run", "study.toml"] as &[&str], option].concat());
+        assert_eq!(ran.exit, Some(2), "{}", ran.stderr);
+        let words = format!("{} is for trials on this machine: add `--on host`", option[0]);
+        assert!(ran.stderr.contains(&words), "{}", ran.stderr);
+    }
+}

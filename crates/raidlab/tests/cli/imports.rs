@@ -286,3 +286,20 @@ fn issue_12_16_a_run_is_chosen_by_its_name() {
         &["run", "study.toml", "--name", "7"],
     ]));
 }
+
+/// A name with a character that changes the direction of writing made invalid JSON of every command.
+#[test]
+fn issue_39_json_for_programs_is_json_whatever_names_are() {
+    let desk = Desk::new();
+    desk.write("a.json", fio("w\u{202e}rite", 100));
+    import(&desk, &["a.json"]);
+    for command in [&["export"] as &[&str], &["show", "--format", "json"]] {
+        let ran = desk.run(command);
+        let value: serde_json::Value = serde_json::from_str(&ran.stdout).expect("JSON");
+        assert!(value.to_string().contains('\u{202e}'), "{command:?}");
+    }
+    let csv = desk.run(&["export", "--format", "csv"]).stdout;
+    assert!(csv.contains("w\u{202e}rite"), "{csv}");
+    let text = desk.run(&["show"]).stdout;
+    assert!(!text.contains('\u{202e}') && text.contains("\\u{202e}"), "{text}");
+}

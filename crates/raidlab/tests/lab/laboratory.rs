@@ -215,9 +215,9 @@ impl Laboratory {
     pub fn trace(&self, workload: &str) -> Vec<Record> {
         let entries = fs::read_dir(self.folder().join("traces")).expect("there are traces");
         let mut files = entries.map(|entry| entry.expect("an entry").path());
-        let ending = format!("_{workload}.0.trace");
+        let part = format!("_{workload}.");
         let file = files
-            .find(|path| path.to_string_lossy().ends_with(&ending))
+            .find(|path| path.to_string_lossy().contains(&part))
             .expect("the workload was traced");
         let bytes = fs::read(file).expect("the trace can be read");
         lab::trace::read(&bytes).expect("a trace")

@@ -1,6 +1,7 @@
 //! Guests of the lab as a place for trials.
 
 use super::created_stacks::CreatedStack;
+use super::trace_file::TraceFile;
 use super::{Admission, CreatedStacks, Place, Seen, TrialReport};
 use crate::error::PlaceError;
 use crate::trial_outcome::OutcomeReader;
@@ -16,8 +17,7 @@ use lab::rebuild_time::WholeDisk;
 use lab::throughput_ceiling::DiskBound;
 use lab::trial_folder::TrialFolder;
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use store::Ending;
@@ -101,8 +101,11 @@ impl Place for LabPlace {
         let disks = lab::disks::encoded(trial, &self.models)?;
         let job = lab::job::encode(&job, &[]);
         let root = self.programs.root(trial, kernel)?;
-        let trace = self.trace_folder.as_ref().map(|folder| trace_file(folder, trial));
-        let trace = trace.transpose().map_err(PlaceError::Trace)?;
+        let trace = self
+            .trace_folder
+            .as_ref()
+            .map(|folder| TraceFile::create(folder, trial));
+        let trace = trace.transpose()?;
         let config = Config {
             kernel: kernel.image()?,
             init: &self.init,
@@ -117,7 +120,7 @@ impl Place for LabPlace {
             states: None,
             spare: &self.spare,
             folder: folder.path(),
-            trace: trace.as_ref(),
+            trace: trace.as_ref().map(|trace| &trace.file),
             processor: self.processors.get(slot % self.processors.len().max(1)).copied(),
             kernel_arguments: &kernel.arguments_on(&trial.cell.machine, &self.processor_models)?,
             limits: LIMITS,
@@ -151,7 +154,11 @@ impl Place for LabPlace {
         let whole_disk = WholeDisk::of(trial, &self.models);
         let work = &trial.cell.workload.work;
         let see = std::cell::RefCell::new(see);
+        let counters = std::cell::RefCell::new(Vec::new());
         let see_event = |event: Event| {
+            if let Event::DiskCounters(disk) = &event {
+                counters.borrow_mut().push(disk.clone());
+            }
             let (guard, whole) = match &event {
                 Event::Sample(sample) => (
                     bound.as_ref().and_then(|bound| bound.judge(work, sample)),
@@ -173,10 +180,11 @@ impl Place for LabPlace {
                 (see.borrow_mut())(Seen::Heartbeat { virtual_time });
             },
         )?;
+        let whole = trace.map_or(Ok(()), |trace| trace.check(&counters.borrow()));
         Ok(TrialReport {
             wall: ended.wall,
             ending: outcome.ending(&ended.end, "boot", |end| message(end, &ended)),
-            halt: None,
+            halt: whole.err().map(PlaceError::Trace),
         })
     }
 }
@@ -269,18 +277,6 @@ fn provenance(trial: &Trial, kernel: &Kernel, programs: Option<&Programs>) -> Ve
     }));
     facts.extend(programs.map(|programs| (format!("{}.packages", programs.name), programs.packages.join(", "))));
     facts
-}
-
-fn trace_file(folder: &Path, trial: &Trial) -> std::io::Result<File> {
-    std::fs::create_dir_all(folder)?;
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '.';
-    let name: String = trial
-        .cell
-        .key
-        .chars()
-        .map(|c| if is_plain(c) { c } else { '_' })
-        .collect();
-    File::create(folder.join(format!("{name}.{}.trace", trial.index)))
 }
 
 /// The failure of a guest whose trial reported none.

@@ -254,3 +254,24 @@ fn two_runs_do_not_get_one_name_and_a_run_is_not_renamed_silently() {
     assert!(error.starts_with("`b` is the name of run 1 in `"), "{error}");
     assert_eq!(store.runs().unwrap().len(), 1, "no run is left behind");
 }
+
+/// A store that was deleted during a run ended with success and without its trials.
+#[test]
+fn issue_39_a_store_that_is_deleted_or_replaced_during_a_run_ends_it() {
+    for is_replaced in [false, true] {
+        let bench = Bench::new();
+        let mut store = bench.open();
+        let run = store.open_run(&bench.spec()).unwrap();
+        bench.measure(&mut store, &run, 0, 0);
+        fs::rename(bench.path(), bench.folder.path().join("moved.db")).unwrap();
+        if is_replaced {
+            fs::write(bench.path(), "").unwrap();
+        }
+        for error in [
+            store.begin_trial(&run, &bench.trial(0, 1), ORIGIN).unwrap_err(),
+            store.finish_run(&run, 1).unwrap_err(),
+        ] {
+            assert!(matches!(error, store::StoreError::Gone { .. }), "{error}");
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! The file with all requests of a trial's disks.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use study::plan::Trial;
+use study::{DiskCounter, DiskCounters};
+
+/// Size of a record (`struct rl_trace_record` of `kernel/driver/raidlab.h`).
+const RECORD_BYTES: u64 = 32;
+
+/// Longer names of cells are cut: names of files have 255 bytes.
+const NAME_BYTES_MAX: usize = 120;
+
+/// Digits of the cell's identity in the name: cells whose names differ only in other characters have files of their own.
+const ID_DIGITS: usize = 8;
+
+/// Why there is no whole trace.
+#[derive(Debug, thiserror::Error)]
+pub enum TraceFileError {
+    #[error("cannot write the trace `{}`: {source}", path.display())]
+    Io { path: PathBuf, source: io::Error },
+    #[error(
+        "the trace `{}` has {found} of {requests} requests: is its disk full? Name another folder with --trace",
+        path.display()
+    )]
+    Incomplete { path: PathBuf, found: u64, requests: u64 },
+}
+
+pub(super) struct TraceFile {
+    pub file: File,
+    path: PathBuf,
+}
+
+impl TraceFile {
+    /// An empty file. One of an earlier run is replaced, a link is not followed.
+    pub(super) fn create(folder: &Path, trial: &Trial) -> Result<Self, TraceFileError> {
+        let path = folder.join(name(trial));
+        let open = || {
+            fs::create_dir_all(folder)?;
+            let mut options = File::options();
+            let options = options.write(true).create(true).truncate(true);
+            options.custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(&path)
+        };
+        match open() {
+            Ok(file) => Ok(Self { file, path }),
+            Err(source) => Err(TraceFileError::Io { path, source }),
+        }
+    }
+
+    /// Compares with the counters of the disks at the end of the trial: the guest cannot report that a write of the file failed.
+    pub(super) fn check(&self, counters: &[DiskCounters]) -> Result<(), TraceFileError> {
+        let io = |source| TraceFileError::Io {
+            path: self.path.clone(),
+            source,
+        };
+        let found = self.file.metadata().map_err(io)?.len() / RECORD_BYTES;
+        let kinds = [
+            DiskCounter::Reads,
+            DiskCounter::Writes,
+            DiskCounter::Flushes,
+            DiskCounter::Discards,
+        ];
+        let of_kinds = |disk: &DiskCounters| -> u64 { kinds.iter().filter_map(|kind| disk.counts.get(kind)).sum() };
+        let requests = counters.iter().map(of_kinds).sum();
+        match found >= requests {
+            true => Ok(()),
+            false => Err(TraceFileError::Incomplete {
+                path: self.path.clone(),
+                found,
+                requests,
+            }),
+        }
+    }
+}
+
+/// `RAID_5_xfs___stream.1f0c93aa.0.trace`.
+fn name(trial: &Trial) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '.';
+    let plain = trial.cell.key.chars().map(|c| if is_plain(c) { c } else { '_' });
+    let cell: String = plain.take(NAME_BYTES_MAX).collect();
+    let id = trial.cell.id.to_string();
+    format!("{cell}.{}.{}.trace", &id[..ID_DIGITS.min(id.len())], trial.index)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    fn trial(workload: &str, size: &str) -> Trial {
+        let study = format!(
+            "[disks]\ncount = 1\n[[stack]]\narray = {{ level = \"single\" }}\n[[workload]]\nname = \"{workload}\"\n\
+             io = {{ rw = \"read\", size = \"{size}\" }}\n"
+        );
+        let plan = study_file::read(&study, "a.toml", &study_file::Known::default()).expect("a study");
+        plan.trials(1).into_iter().next().expect("a trial")
+    }
+
+    /// Traces of three cells were in one file.
+    #[test]
+    fn issue_39_every_cell_has_a_trace_of_its_own() {
+        let names =
+            [("w a", "1M"), ("w_a", "2M"), ("w+a", "3M")].map(|(workload, size)| name(&trial(workload, size)));
+        assert!(names[0] != names[1] && names[1] != names[2], "{names:?}");
+        assert!(name(&trial(&"x".repeat(200), "1M")).len() < 200);
+    }
+
+    #[test]
+    fn issue_39_a_trace_does_not_follow_a_link() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (trial, victim) = (trial("w", "1M"), folder.path().join("victim"));
+        fs::write(&victim, "kept").expect("a file");
+        std::os::unix::fs::symlink(&victim, folder.path().join(name(&trial))).expect("a link");
+        assert!(TraceFile::create(folder.path(), &trial).is_err());
+        assert_eq!(fs::read(&victim).expect("a file"), b"kept");
+    }
+
+    /// On a full disk traces were cut, and nothing said so.
+    #[test]
+    fn issue_39_a_trace_that_was_cut_is_an_error() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut trace = TraceFile::create(folder.path(), &trial("w", "1M")).expect("a file");
+        trace.file.write_all(&[0; 3 * RECORD_BYTES as usize]).expect("room");
+        let counters = |reads: u64, flushes: u64| DiskCounters {
+            disk: "vda".to_owned(),
+            counts: [(DiskCounter::Reads, reads), (DiskCounter::Flushes, flushes)].into(),
+            contents: None,
+        };
+        trace.check(&[counters(1, 1), counters(1, 0)]).expect("whole");
+        trace.check(&[counters(3, 1)]).expect_err("one request is missing");
+    }
+}
