@@ -32,24 +32,26 @@ const ROOM_PERCENT: u64 = 97;
 /// Warnings of one kind that are listed; those of more cells are counted.
 const LISTED_MAX: usize = 8;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+/// What changes comparisons of stacks most comes first: the terminal shows only some.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 enum Kind {
+    Acts,
+    BitmapFirst,
+    NoBitmap,
     KnownDefect,
+    InMemory,
+    InDriveCaches,
+    TooShort,
     WideMirror,
     TwoDiskParity,
     ShortQueue,
-    InMemory,
     DepthWithoutEffect,
-    InDriveCaches,
-    InACorner,
-    BitmapFirst,
-    TooShort,
     BelowASecond,
     FreeProcessor,
-    Acts,
+    InACorner,
 }
 
-/// Sentences without duplicates, in the plan's order.
+/// Sentences without duplicates, by kind, and of a kind in the plan's order.
 pub fn of(plan: &Plan) -> Vec<String> {
     let mut known = KnownDisks::new(plan);
     let mut listed: Vec<(Kind, String)> = Vec::new();
@@ -80,6 +82,7 @@ pub fn of(plan: &Plan) -> Vec<String> {
             *sentence += &format!(" ({more} a warning of this kind)");
         }
     }
+    listed.sort_by_key(|(kind, _)| *kind);
     listed.into_iter().map(|(_, sentence)| sentence).collect()
 }
 
@@ -87,6 +90,7 @@ fn of_cell(cell: &Cell, disks: Option<&Disks>) -> Vec<(Kind, String)> {
     let of_stack = [
         (Kind::WideMirror, wide_mirror(cell)),
         (Kind::TwoDiskParity, two_disk_parity(cell)),
+        (Kind::NoBitmap, bitmap::none_by_size(cell)),
         (Kind::ShortQueue, disks.and_then(|disks| short_queue(cell, disks))),
     ];
     let of_stack = of_stack
@@ -356,6 +360,7 @@ impl OnStack<'_> {
             describe_size(working),
             match working as f64 / span as f64 * 100.0 {
                 ..1.0 => "less than 1 %".to_owned(),
+                ..10.0 => "less than 10 %".to_owned(),
                 percent => format!("{percent:.0} %"),
             },
             self.wider(span, disks)

@@ -41,7 +41,7 @@ pub fn paragraph(plan: &Plan, cache: &Cache, guests: usize) -> String {
         rounded(high)
     );
     if is_lab {
-        memory(&mut text, plan, &mut known, guests);
+        memory(&mut text, plan, &mut known, guests, cache);
         kernels(&mut text, plan, cache);
     }
     programs(&mut text, plan);
@@ -76,7 +76,7 @@ fn requests_a_second(io: &IoSpec, disks: &Disks) -> u64 {
 }
 
 /// Memory of the guests, and of the contents of their disks, which go to a file if there is not enough.
-fn memory<'a>(text: &mut String, plan: &'a Plan, known: &mut KnownDisks<'a>, guests: u64) {
+fn memory<'a>(text: &mut String, plan: &'a Plan, known: &mut KnownDisks<'a>, guests: u64, cache: &Cache) {
     let ram = plan.cells.iter().map(|cell| cell.machine.ram_bytes).max().unwrap_or(0);
     let written = plan
         .cells
@@ -94,8 +94,26 @@ fn memory<'a>(text: &mut String, plan: &'a Plan, known: &mut KnownDisks<'a>, gue
     );
     let _ = match beyond {
         0 => writeln!(text),
-        beyond => writeln!(text, "; disk space: up to {}", describe_size(beyond)),
+        beyond => {
+            let free = free_disk_bytes(cache);
+            let lack = match free.filter(|free| *free < beyond) {
+                Some(free) => format!(
+                    ", but {} has {} free: trials that write more fail; use smaller workloads, fewer `--jobs`, or another \
+                     XDG_CACHE_HOME",
+                    cache.folder().display(),
+                    describe_size(free)
+                ),
+                None => String::new(),
+            };
+            writeln!(text, "; disk space: up to {}{lack}", describe_size(beyond))
+        }
     };
+}
+
+/// Free space where contents of simulated disks go that do not fit into memory.
+fn free_disk_bytes(cache: &Cache) -> Option<u64> {
+    let existing = cache.folder().ancestors().find(|folder| folder.exists())?;
+    host::free_bytes(existing)
 }
 
 /// Everything that a trial may write to its disks. Files that are read are written first, and raw disks are not.

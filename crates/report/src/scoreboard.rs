@@ -71,6 +71,24 @@ impl Column {
         ratio.powi(self.weight.cast_signed())
     }
 
+    /// Why its ratios decide nothing, if they do not.
+    pub(crate) const fn not_counted(&self) -> Option<&'static str> {
+        match (self.weight, self.is_short) {
+            (0, true) => Some("too short"),
+            (0, false) => Some("weight 0"),
+            _ => None,
+        }
+    }
+
+    /// Of a score, the test within the column: `read` of `photos read`. Empty if the column is a test.
+    pub(crate) fn test_within<'a>(&self, score: &'a Score) -> &'a str {
+        if !self.test.is_empty() {
+            return "";
+        }
+        let own = score.test.strip_prefix(&self.workload).unwrap_or(&score.test);
+        own.trim_start()
+    }
+
     /// `photos read`.
     pub fn name(&self) -> String {
         match self.test.is_empty() {
@@ -122,10 +140,10 @@ impl ScoreRow {
 /// A stack in a column.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Score {
-    /// To the best ranked stack of the test, oriented so that larger is better: 0.8 is 20 % less throughput. Above 1 only for
-    /// stacks that are not ranked. `None` without a figure.
+    /// To the best stack of the test, oriented so that larger is better: 0.8 is 20 % less throughput. That is the first of the
+    /// ranking, unless a stack that is not ranked has a better figure. `None` without a figure.
     pub ratio: Option<f64>,
-    /// At 95 %; none of the best itself, and with too few trials.
+    /// At 95 %; none of the best itself, with too few trials, and where the best is not ranked.
     pub interval: Option<Interval>,
     /// [`ALPHA_OF_OVERLAP`].
     overlap: Option<Interval>,
@@ -317,12 +335,23 @@ fn scores(input: &Input, test: &TestResults, is_timed: bool, own: &[bool]) -> Ve
     let is_early = input.run.finished_at_unix_s.is_none() && measure.rows.iter().enumerate().any(has_too_few);
     let tiers = || measure.ranking.tiers.first().filter(|_| !is_early);
     let first = tiers().and_then(|tier| tier.first()).copied();
-    let best = match first.and_then(|place| measure.rows[place].summary.as_ref()) {
-        Some(summary) => Some(summary.median),
-        None if is_higher => medians().max_by(f64::total_cmp),
-        None => medians().min_by(f64::total_cmp),
+    let best_of_all = match is_higher {
+        true => medians().max_by(f64::total_cmp),
+        false => medians().min_by(f64::total_cmp),
     };
+    let best_ranked = first.and_then(|place| Some(measure.rows[place].summary.as_ref()?.median));
+    // A stack of which a guard excluded trials may be ahead of all that are ranked: then nothing is relative to the best of these.
+    let is_unranked_ahead = measure.rows.iter().enumerate().any(|(place, row)| {
+        let median = row.summary.as_ref().map(|summary| summary.median);
+        own[place]
+            && measure.tier(place).is_none()
+            && median.is_some()
+            && median == best_of_all
+            && median != best_ranked
+    });
+    let best = best_ranked.filter(|_| !is_unranked_ahead).or(best_of_all);
     let is_best = |row: &stats::Row| row.summary.as_ref().map(|summary| summary.median) == best;
+    let first = first.filter(|_| !is_unranked_ahead);
     let fastest = first.or_else(|| measure.rows.iter().position(is_best));
     let effects = measure.effects();
     let of = |(place, row): (usize, &stats::Row)| {
@@ -346,12 +375,11 @@ fn scores(input: &Input, test: &TestResults, is_timed: bool, own: &[bool]) -> Ve
         } else {
             best / summary.median
         };
-        let effect = effects[place].as_ref().filter(|_| !is_early);
+        let effect = effects[place].as_ref().filter(|_| !is_early && !is_unranked_ahead);
         score.interval = effect.map(|effect| effect.interval(stats::ALPHA));
         let ratio = effect.map_or(of_medians, |effect| effect.shown_ratio(of_medians));
-        // Two trials in another order than their medians. What is not ranked may be ahead of the best that is.
-        let ratio = if score.is_ranked { ratio.min(1.0) } else { ratio };
-        score.ratio = Some(ratio).filter(|ratio| ratio.is_finite());
+        // At most 1: two trials may be in another order than their medians.
+        score.ratio = Some(ratio.min(1.0)).filter(|ratio| ratio.is_finite());
         score.overlap = effect.map(|effect| effect.interval(ALPHA_OF_OVERLAP));
         score
     };

@@ -7,7 +7,7 @@
 
 use crate::act::{self, Act};
 use crate::cell_id::CellId;
-use crate::stack::{MachineKind, MachineSpec, StackSpec};
+use crate::stack::{ArraySpec, MachineKind, MachineSpec, StackSpec};
 use crate::workload::{Work, WorkloadSpec};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -68,6 +68,17 @@ impl Cell {
         let mut tests = self.workload.work.tests();
         tests.extend(act::tests(&self.acts));
         tests
+    }
+
+    /// Whether its array has no bitmap only because `size` makes the members small: mdadm adds one to larger disks, and the study
+    /// asks for none.
+    pub fn lacks_bitmap_by_size(&self) -> bool {
+        let array = &self.stack.array;
+        let is_written = self.axes.iter().any(|(axis, _)| axis == "bitmap");
+        let is_small = array
+            .member_size_bytes
+            .is_some_and(|bytes| bytes <= ArraySpec::MEMBER_BYTES_WITHOUT_BITMAP);
+        is_small && array.resyncs_after_a_crash() && !is_written && array.of.is_none()
     }
 
     /// Whether its results were measured elsewhere and imported: of its machine nothing is known.

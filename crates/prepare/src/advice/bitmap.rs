@@ -2,7 +2,9 @@
 
 use super::OnStack;
 use super::disks::Disks;
+use study::plan::Cell;
 use study::stack::{Bitmap, Level};
+use study::workload::IoJob;
 use study_file::describe_size;
 
 /// Least `--bitmap-chunk` that mdadm chooses for an internal bitmap with metadata 1.x, bytes.
@@ -11,6 +13,23 @@ const CHUNK_BYTES: u64 = 64 << 20;
 /// 4 KiB: on RAID 10 of four disks of 4 TB with eight in flight 64 bits cost nothing, 1,024 a factor of 4, 65,536 one of 8;
 /// with 16 in flight and 131,072 bits RAID 10 of eight reached a 29th, RAID 6 of eight a third.
 const BITS_MIN: u64 = 512;
+
+/// An array without a bitmap because its members are small, which whole disks would have.
+pub(super) fn none_by_size(cell: &Cell) -> Option<String> {
+    let size = cell
+        .stack
+        .array
+        .member_size_bytes
+        .filter(|_| cell.lacks_bitmap_by_size())?;
+    let writes = |job: &IoJob<'_>| job.io.pattern.has_writes();
+    cell.workload.work.spec().jobs().iter().any(writes).then(|| {
+        format!(
+            "has no bitmap, because mdadm adds none to members of {}; whole disks have one: write `bitmap = \"internal\"` to \
+             measure its cost, or `bitmap = \"none\"`",
+            describe_size(size)
+        )
+    })
+}
 
 /// Whether most writes of a job set a bit first.
 pub(super) fn of_job(on_stack: &OnStack<'_>, disks: &Disks) -> Option<String> {
@@ -32,13 +51,23 @@ pub(super) fn of_job(on_stack: &OnStack<'_>, disks: &Disks) -> Option<String> {
         _ => return None,
     };
     let chunk = array.bitmap_chunk_bytes.unwrap_or(CHUNK_BYTES);
-    (covered / chunk.max(1) >= BITS_MIN).then(|| {
+    let bits = covered / chunk.max(1);
+    let is_mirrored = matches!(array.level, Level::Raid1 | Level::Raid10);
+    (bits >= BITS_MIN).then(|| {
+        let reached = if is_mirrored {
+            "a quarter to a thirtieth"
+        } else {
+            "a quarter to three quarters"
+        };
+        let least = (covered / (BITS_MIN / 2)).next_power_of_two();
         format!(
-            "writes at random to {}, and a bit of the bitmap covers {}: arrays with a bitmap first write it for most of these \
-             writes, and flush their disks; in the lab RAID 10 reached a quarter to a thirtieth of its rate without \
-             a bitmap, RAID 5 and 6 a quarter to three quarters; a larger `bitmap_chunk` has fewer bits",
+            "writes at random to {}, and a bit of the bitmap covers {}: {} with a bitmap first writes it for most of these writes, \
+             and flushes its disks; in the lab it reached {reached} of its rate without one; `bitmap = \"none\"` has no such cost, \
+             and `bitmap_chunk = \"{}\"` little",
             describe_size(working),
-            describe_size(chunk)
+            describe_size(chunk),
+            array.level.facts().title,
+            study_file::format_size(least)
         )
     })
 }

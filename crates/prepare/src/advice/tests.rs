@@ -253,7 +253,7 @@ fn issue_39_writes_that_wait_for_the_bitmap_are_warned_of() {
         let workload =
             format!("io = {{ rw = \"randwrite\", direct = true, runtime = \"60s\", ramp_time = \"60s\", {io} }}");
         let said = of_workload(array, &workload, "").concat();
-        let words = "arrays with a bitmap first write it";
+        let words = "with a bitmap first writes it";
         said.contains(words)
     };
     assert!(is_said("level = 10", "size = \"512G\""));

@@ -13,8 +13,7 @@ const ROWS_MAX: usize = 10;
 
 #[derive(Serialize)]
 pub(super) struct Board {
-    /// Workload, test.
-    columns: Vec<(String, String, bool)>,
+    columns: Vec<Heading>,
     /// The heading of the largest losses.
     worst: &'static str,
     /// Facts of the stacks that differ.
@@ -31,6 +30,15 @@ pub(super) struct Board {
 }
 
 #[derive(Serialize)]
+struct Heading {
+    workload: String,
+    test: String,
+    is_doubtful: bool,
+    /// `too short`; empty if it counts.
+    not_counted: &'static str,
+}
+
+#[derive(Serialize)]
 struct Row {
     stack: String,
     is_leader: bool,
@@ -41,6 +49,8 @@ struct Row {
 
 #[derive(Serialize)]
 struct Cell {
+    /// Within a column of several tests.
+    test: String,
     ratio: String,
     interval: String,
     /// For a pointer: the test and its figures. Not of folded rows, which may be many.
@@ -73,7 +83,12 @@ pub(super) fn board(board: &Scoreboard) -> Board {
     let mut rows: Vec<Row> = board.rows.iter().enumerate().map(row).collect();
     let more = rows.split_off(rows.len().min(ROWS_MAX));
     let scores = || board.rows.iter().flat_map(|row| &row.scores);
-    let heading = |column: &Column| (column.workload.clone(), column.test.clone(), column.is_doubtful);
+    let heading = |column: &Column| Heading {
+        workload: column.workload.clone(),
+        test: column.test.clone(),
+        is_doubtful: column.is_doubtful,
+        not_counted: column.not_counted().unwrap_or_default(),
+    };
     Board {
         worst: worst_heading(board),
         columns: board.columns.iter().map(heading).collect(),
@@ -98,6 +113,7 @@ fn cell(board: &Scoreboard, column: usize, score: &Score, has_title: bool) -> Ce
     });
     let is_missing = score.ratio.is_none();
     Cell {
+        test: board.columns[column].test_within(score).to_owned(),
         ratio: score.ratio.map_or_else(|| score.missing.to_owned(), ratio),
         interval: interval.unwrap_or_default(),
         title: match has_title && !is_missing {

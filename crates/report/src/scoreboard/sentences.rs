@@ -4,12 +4,12 @@ use super::choice::Tie;
 use super::stack_facts::{
     corruption, facts_that_differ, is_corruption_shared, is_layout_shared, is_rebuild_shared, layout,
 };
-use super::unranked::{ahead, is_behind_unranked, unranked};
+use super::unranked::{ahead, is_behind_unranked, too_few, unranked};
 use super::{Advice, Choice, SHORT_S, Score, ScoreRow, Scoreboard, ShortTest};
 use crate::input::Input;
 use crate::words::figure::{RateUnit, count, number, number_of};
 use crate::words::listed;
-use stats::{Closeness, TRIALS_MIN, TestResults};
+use stats::{Closeness, TestResults};
 use study::metric::Metric;
 use study::stack::SilentCorruption;
 
@@ -51,14 +51,13 @@ pub(crate) fn failures_and_guards(input: &Input) -> Vec<String> {
 pub(crate) fn sentence(input: &Input, board: &Scoreboard, rates: RateUnit) -> String {
     match &board.advice {
         Advice::NothingToCompare if input.samples.is_empty() => "Nothing has been measured yet.".to_owned(),
+        Advice::NothingToCompare if input.plan.stack_labels().len() == 1 => {
+            "One stack was measured: its figures stand below, and there is none to compare it with.".to_owned()
+        }
         Advice::NothingToCompare => "There are no two stacks to compare in any test.".to_owned(),
         Advice::Incomplete => "No stack has a figure in every test, so none is recommended.".to_owned(),
         Advice::Imported => "Imported results are shown as they are: none is recommended.".to_owned(),
-        Advice::TooFewTrials => {
-            format!(
-                "Too few trials to recommend a stack: at least {TRIALS_MIN} of each are needed to show a difference."
-            )
-        }
+        Advice::TooFewTrials => too_few(board),
         Advice::AllUnsafe => "Every stack lost something in a power cut, so none is recommended.".to_owned(),
         Advice::NoneGood(choice) => {
             ahead(board, rates) + &none_good(board, choice) + &too_short(board) + &unranked(board)
@@ -86,7 +85,7 @@ fn none_good(board: &Scoreboard, choice: &Choice) -> String {
     }
 }
 
-fn build(board: &Scoreboard, choice: &Choice, rates: RateUnit) -> String {
+pub(super) fn build(board: &Scoreboard, choice: &Choice, rates: RateUnit) -> String {
     let rows: Vec<&ScoreRow> = choice.leaders.iter().map(|&row| &board.rows[row]).collect();
     match rows.as_slice() {
         [] => String::new(),
@@ -99,9 +98,12 @@ fn build(board: &Scoreboard, choice: &Choice, rates: RateUnit) -> String {
         ),
         several if several.len() <= NAMED_MAX => {
             let names: Vec<&str> = several.iter().map(|row| row.stack.as_str()).collect();
+            let subject = match several.len() == board.rows.len() {
+                true => format!("No stack is shown to be better ({})", listed(&names, "and")),
+                false => format!("{} may be the best choice", listed(&names, "or")),
+            };
             format!(
-                "{} may be the best choice: in their worst tests they reach {} of the best, and {}.{}",
-                listed(&names, "or"),
+                "{subject}: in their worst tests they reach {} of the best, and {}.{}",
                 reached(board, several),
                 why_several(choice),
                 match several.iter().all(|row| row.layout.resyncs) {

@@ -19,6 +19,9 @@ const REBUILDS_MAX: usize = 4;
 /// A rebuild that takes this many times as long as one pass over the disk shares the disk's time with other requests.
 const LOADED_MIN: f64 = 1.5;
 
+/// The range of a rebuild that is known very roughly is shown if its ends differ by more.
+const RANGE_SHOWN: f64 = 1.2;
+
 /// How a stack divides its disks.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct Layout {
@@ -45,7 +48,7 @@ pub(super) fn layout_of(input: &Input, cell: &Cell) -> Layout {
         disks,
         usable: cell.stack.usable_disks(disks),
         survives: (!is_nested).then(|| cell.stack.may_be_missing(disks)),
-        resyncs: cell.stack.array.resyncs_after_a_crash(),
+        resyncs: cell.stack.array.resyncs_after_a_crash() && !cell.lacks_bitmap_by_size(),
         resync_hours: group.and_then(|group| {
             let model = input.disks.iter().find(|disk| disk.model == group.model);
             model?.pass_hours
@@ -80,6 +83,15 @@ pub(super) const fn corruption(row: &ScoreRow) -> &'static str {
 pub(super) fn is_corruption_shared(board: &Scoreboard) -> bool {
     let first = board.rows.first().map(|row| row.silent_corruption);
     board.rows.iter().all(|row| Some(row.silent_corruption) == first)
+}
+
+/// More digits would look surer than it is: 28.9 is 29, 126 is 130.
+fn two_digits(value: f64) -> String {
+    if value < 10.0 {
+        return number(value, 1);
+    }
+    let unit = 10_f64.powi(value.log10().floor() as i32 - 1);
+    number((value / unit).round() * unit, 0)
 }
 
 /// `3 of 4 disks usable, survives 1 failed disk`; empty if it is unknown.
@@ -287,15 +299,19 @@ pub(super) fn rebuilds_of_one_stack(input: &Input, results: &Results) -> Option<
         // On a small member md's stops count more, and seeks are shorter: both decide under load.
         let is_loaded = is_extrapolated && pass_hours.is_some_and(|hours| rebuild.median > LOADED_MIN * hours);
         let range = match rebuild.interval {
-            Some((low, high)) if is_loaded => format!("{} to {}; ", number_of(low), number_of(high)),
+            Some((low, high)) if is_loaded && high > RANGE_SHOWN * low => {
+                format!("{} to {}; ", two_digits(low), two_digits(high))
+            }
             _ => String::new(),
         };
-        let about = if is_loaded { "very roughly " } else { "" };
-        format!(
-            "{about}{} {unit} ({range}{})",
-            number_of(rebuild.median),
-            rebuild.workload
-        )
+        match is_loaded {
+            true => format!(
+                "very roughly {} {unit} ({range}{})",
+                two_digits(rebuild.median),
+                rebuild.workload
+            ),
+            false => format!("{} {unit} ({})", number_of(rebuild.median), rebuild.workload),
+        }
     };
     let figures = match rebuilds.ends() {
         Some([shortest, longest]) if rebuilds.figures.len() > REBUILDS_MAX => {
@@ -320,6 +336,38 @@ pub(super) fn rebuilds_of_one_stack(input: &Input, results: &Results) -> Option<
     Some(sentences.into_iter().flatten().collect::<Vec<String>>().join(" "))
 }
 
+/// What a study of several stacks says about their rebuilds after its first sentence: how long each takes, and what another failure
+/// means meanwhile.
+pub(super) fn rebuilds_of_stacks(input: &Input, board: &Scoreboard) -> Option<String> {
+    let rows = || board.rows.iter().filter(|row| !row.rebuild.is_empty());
+    let first = rows().next()?;
+    let words = |row: &ScoreRow| format!("{} with {}", row.rebuild, row.stack);
+    let listed_rows = match is_rebuild_shared(board) {
+        true => first.rebuild.clone(),
+        false => {
+            let all: Vec<String> = rows().take(REBUILDS_MAX).map(words).collect();
+            listed(&all.iter().map(String::as_str).collect::<Vec<_>>(), "and")
+        }
+    };
+    let cell = |row: &ScoreRow| input.plan.cells.iter().find(|cell| cell.stack_label == row.stack);
+    let size = cell(first)?.stack.array.member_size_bytes;
+    let is_of_disks = input
+        .samples
+        .iter()
+        .any(|sample| sample.entry.metric == Metric::TimeToRebuildDisk);
+    let subject = match (is_of_disks, size) {
+        (true, Some(size)) => format!(
+            "Extrapolated from members of {}, rebuilds of a whole disk take",
+            bytes(size)
+        ),
+        (true, None) => "Rebuilds of a whole disk take".to_owned(),
+        _ => "Rebuilds take".to_owned(),
+    };
+    let risk = rows().filter_map(cell).find_map(|cell| risk(input, cell));
+    let sentences = [Some(format!("{subject} {listed_rows}.")), risk];
+    Some(sentences.into_iter().flatten().collect::<Vec<String>>().join(" "))
+}
+
 /// What another failure means while a rebuild lasts, on arrays that survive one; `None` if no disk was missing.
 fn risk(input: &Input, cell: &Cell) -> Option<String> {
     let is_missing = cell.acts.iter().any(Act::takes_a_member);
@@ -339,4 +387,16 @@ fn risk(input: &Input, cell: &Cell) -> Option<String> {
 /// The load ended before the rebuild, which then went on without it.
 fn is_cut_short(rebuild: &Measurement) -> bool {
     rebuild.failed_guards.iter().any(|guard| guard == Guard::ACT)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// "Very roughly 28.9 h (28.5 to 29.2)" stood there.
+    #[test]
+    fn issue_39_a4_a_rough_figure_has_two_digits() {
+        let all = [9.58, 28.9, 126.4, 0.37].map(two_digits);
+        assert_eq!(all, ["9.6", "29", "130", "0.4"]);
+    }
 }

@@ -4,6 +4,7 @@ use super::sentences::{NAMED_MAX, figures, test_name};
 use super::{Score, ScoreRow, Scoreboard};
 use crate::words::figure::{RateUnit, count, number};
 use crate::words::listed;
+use stats::TRIALS_MIN;
 
 /// A stack that is not ranked and has this many times the figure of the best one that is.
 const AHEAD_MIN: f64 = 1.1;
@@ -37,25 +38,50 @@ fn rows(board: &Scoreboard) -> impl Iterator<Item = &ScoreRow> + Clone {
     board.rows.iter().filter(is_unranked)
 }
 
+/// A test in which a stack that is not ranked is ahead of all that are.
+struct Lead<'a> {
+    row: &'a ScoreRow,
+    column: usize,
+    /// With the best ranked stack in place of the best.
+    score: Score,
+    /// How many times as good it is.
+    times: f64,
+}
+
 /// The one that is farthest ahead of the best ranked stack of a test that counts, and loses less in its worst test than
 /// every ranked stack does.
-fn farthest_ahead(board: &Scoreboard) -> Option<(&ScoreRow, usize, &Score, f64)> {
+fn farthest_ahead(board: &Scoreboard) -> Option<Lead<'_>> {
     let worst = |row: &ScoreRow| row.weighted_ratio(&board.columns);
-    let ranked = board.rows.iter().filter(|row| row.is_ranked && !row.is_unsafe);
-    let reached = ranked.filter_map(worst).fold(0.0, f64::max);
+    let ranked = || board.rows.iter().filter(|row| row.is_ranked && !row.is_unsafe);
+    let reached = ranked().filter_map(worst).fold(0.0, f64::max);
     let may_lead = |row: &&ScoreRow| !row.is_unsafe && worst(row).is_some_and(|own| own > reached);
-    let scores = rows(board).filter(may_lead).flat_map(|row| {
-        row.scores
-            .iter()
-            .enumerate()
-            .map(move |(column, score)| (row, column, score))
+    let lead = |row, column: usize, score: &Score| {
+        let ratio = |score: &&Score| score.ratio.unwrap_or(0.0);
+        let of_ranked = ranked().map(|row| &row.scores[column]);
+        let second = of_ranked.max_by(|one, other| ratio(one).total_cmp(&ratio(other)))?;
+        Some(Lead {
+            row,
+            column,
+            times: score.ratio? / second.ratio?,
+            score: Score {
+                best: second.figure,
+                seconds: score
+                    .seconds
+                    .zip(second.seconds)
+                    .map(|((own, _), (best, _))| (own, best)),
+                ..score.clone()
+            },
+        })
+    };
+    let leads = rows(board).filter(may_lead).flat_map(|row| {
+        let counted = row.scores.iter().enumerate().zip(&board.columns);
+        counted
+            .filter(|(_, column)| column.weight > 0)
+            .filter_map(move |((column, score), _)| lead(row, column, score))
     });
-    let counted =
-        scores.filter(|(_, column, _)| board.columns.get(*column).is_some_and(|column| column.weight > 0));
-    let with_ratio = counted.filter_map(|(row, column, score)| Some((row, column, score, score.ratio?)));
-    with_ratio
-        .filter(|(.., ratio)| *ratio >= AHEAD_MIN)
-        .max_by(|one, other| one.3.total_cmp(&other.3))
+    leads
+        .filter(|lead| lead.times >= AHEAD_MIN)
+        .max_by(|one, other| one.times.total_cmp(&other.times))
 }
 
 pub(super) fn is_behind_unranked(board: &Scoreboard) -> bool {
@@ -64,14 +90,36 @@ pub(super) fn is_behind_unranked(board: &Scoreboard) -> bool {
 
 /// The first words where a stack that is not ranked has better figures than those that are, with a space after them.
 pub(super) fn ahead(board: &Scoreboard, rates: RateUnit) -> String {
-    let Some((row, column, score, ratio)) = farthest_ahead(board) else {
+    let Some(lead) = farthest_ahead(board) else {
         return String::new();
     };
     format!(
         "{} may be the best: in {} it is {} times as good as the best ranked stack ({}), but too few of its trials count. ",
-        row.stack,
-        test_name(board, column, score),
-        number(ratio, 1),
-        figures(score, rates)
+        lead.row.stack,
+        test_name(board, lead.column, &lead.score),
+        number(lead.times, 1),
+        figures(&lead.score, rates)
+    )
+}
+
+/// Why no stack is recommended, where trials are too few to compare.
+pub(super) fn too_few(board: &Scoreboard) -> String {
+    let scores = || board.rows.iter().flat_map(|row| row.scores.iter().enumerate());
+    let excluded: usize = scores().map(|(_, score)| score.excluded).sum();
+    let lost_some = |row: &ScoreRow| row.scores.iter().any(|score| score.excluded > 0);
+    if excluded == 0 || !rows(board).all(lost_some) {
+        return format!(
+            "Too few trials to recommend a stack: at least {TRIALS_MIN} of each are needed to show a difference."
+        );
+    }
+    let is_of = |column: usize| scores().any(|(own, score)| own == column && score.excluded > 0);
+    let tests = (0..board.columns.len()).filter(|column| is_of(*column));
+    let tests: Vec<String> = tests.map(|column| board.columns[column].name()).collect();
+    let shown: Vec<&str> = tests.iter().take(NAMED_MAX).map(String::as_str).collect();
+    format!(
+        "Too few trials count to recommend a stack: guards excluded {} of {} (why stands below the table), and at least \
+         {TRIALS_MIN} of each are needed to show a difference.",
+        count(excluded, "sample"),
+        listed(&shown, "and")
     )
 }

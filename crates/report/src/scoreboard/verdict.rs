@@ -24,7 +24,7 @@ pub(crate) fn verdict_sentences(
     if rebuilds.is_none() && (cuts.is_empty() || !board.rows.is_empty()) {
         verdict.push(sentences::sentence(input, board, rates));
     }
-    verdict.extend(rebuilds);
+    verdict.extend(rebuilds.or_else(|| stack_facts::rebuilds_of_stacks(input, board)));
     let pairs = imported_against_own::pairs(input, results, rates);
     verdict.extend(imported_against_own::sentence(input, &pairs));
     verdict

@@ -83,7 +83,10 @@ fn column(board: &Scoreboard, place: usize) -> Vec<String> {
             (true, false) => " ",
         };
         let figure = score.ratio.map_or_else(|| score.missing.to_owned(), ratio);
-        format!("{figure}{best}{doubt}")
+        match board.columns[place].test_within(score) {
+            "" => format!("{figure}{best}{doubt}"),
+            test => format!("{test} {figure}{best}{doubt}"),
+        }
     };
     std::iter::once(heading(&board.columns[place]))
         .chain(board.rows.iter().map(cell))
@@ -93,7 +96,11 @@ fn column(board: &Scoreboard, place: usize) -> Vec<String> {
 /// One word a line.
 fn heading(column: &Column) -> String {
     let mark = if column.is_doubtful { DOUBTFUL } else { "" };
-    format!("{}{mark}", column.name()).replace(' ', "\n")
+    let name = format!("{}{mark}", column.name()).replace(' ', "\n");
+    match column.not_counted() {
+        Some(why) => format!("{name}\n({why})"),
+        None => name,
+    }
 }
 
 fn one(board: &Scoreboard, columns: &[Vec<String>], label_width: usize, colour: bool) -> String {

@@ -43,11 +43,16 @@ pub(crate) fn of(input: &Input, cell: &Cell) -> (Vec<String>, Vec<String>) {
         .iter()
         .filter(|row| row.trial.cell == cell.id && row.trial.index == 0 && row.entry.exit == Some(0));
     let mut disks = Disks::default();
-    let made: Vec<Vec<String>> = calls
+    let mut made: Vec<Vec<String>> = calls
         .map(|row| row.entry.argv.as_slice())
         .filter(|argv| makes(argv))
         .map(|argv| cleaned(argv, &mut disks))
         .collect();
+    if cell.lacks_bitmap_by_size() {
+        // Of whole disks mdadm decides by itself.
+        made.iter_mut()
+            .for_each(|argv| argv.retain(|word| word != "--bitmap=none"));
+    }
     let Some(last) = made.last() else {
         return (Vec::new(), Vec::new());
     };
@@ -62,7 +67,7 @@ pub(crate) fn of(input: &Input, cell: &Cell) -> (Vec<String>, Vec<String>) {
     let settings = settings(&cell.stack, &device, disks.known.len());
     lines.splice(after..after, settings);
     lines.extend(mount(&cell.stack, &device));
-    (lines, notes(&cell.stack, &disks))
+    (lines, notes(cell, &disks))
 }
 
 /// An argv as a shell command.
@@ -216,7 +221,8 @@ fn mount(stack: &StackSpec, device: &str) -> Option<String> {
     Some(shell_line(&argv))
 }
 
-fn notes(stack: &StackSpec, disks: &Disks) -> Vec<String> {
+fn notes(cell: &Cell, disks: &Disks) -> Vec<String> {
+    let stack = &cell.stack;
     let names: Vec<String> = (1..=disks.known.len()).map(|number| format!("DISK{number}")).collect();
     let mut notes = vec![format!(
         "Replace {} by the names of your disks, and /mnt by your folder. All data on these disks is lost.",
@@ -227,6 +233,13 @@ fn notes(stack: &StackSpec, disks: &Disks) -> Vec<String> {
             "The study used {} of each disk; these commands use all of it. A hard disk is slower on its inner tracks.",
             bytes(size)
         ));
+    }
+    if cell.lacks_bitmap_by_size() {
+        notes.push(
+            "The study's small array had no bitmap. mdadm adds one to larger disks: scattered writes are slower with it, and after \
+             a crash there is no resync of the whole array."
+                .to_owned(),
+        );
     }
     if stack.array.level.is_redundant() {
         notes

@@ -184,6 +184,29 @@ fn issue_39_a_stack_with_too_few_trials_so_far_is_not_behind_worse_ones() {
     assert!(text.contains("Too few trials to recommend a stack"), "{text}");
 }
 
+/// "1 is the best" stood above 1.51 and 1.20 of stacks of which a guard had excluded a trial, and the slowest had 1.00.
+#[test]
+fn issue_39_a2_nothing_is_better_than_the_best_where_a_guard_excluded_trials() {
+    let mut input = first_look::input();
+    let is_best = |cell: &&Cell| cell.stack_label == "xfs" && cell.workload.name == "medium files";
+    let best = input.plan.cells.iter().find(is_best).expect("a cell").id;
+    for sample in &mut input.samples {
+        let is_of_test = sample.trial.cell == best && sample.entry.test == *"delete";
+        if is_of_test && sample.trial.index == 0 {
+            sample.failed_guards.push("steady".to_owned());
+        }
+    }
+    let results = input.results();
+    let board = input.scoreboard(&results, &input.warnings());
+    let named = |column: &report::Column| column.name() == "medium files delete";
+    let place = board.columns.iter().position(named).expect("a column");
+    for row in &board.rows {
+        let ratio = row.scores[place].ratio.expect("a figure");
+        assert_eq!(ratio == 1.0, row.stack == "xfs", "{}: {ratio}", row.stack);
+        assert!(ratio <= 1.0, "{}: {ratio}", row.stack);
+    }
+}
+
 #[test]
 fn unmeasured_claims_are_counted_and_not_listed() {
     let mut input = first_look::input();

@@ -67,9 +67,9 @@ fn offered(level: Level, active: u32, layout: Option<&str>, member_bytes: u64) -
     member_bytes.saturating_mul(members)
 }
 
-/// Whether mdadm adds a bitmap by default: since 3.3 to redundant arrays with large members.
+/// Whether mdadm adds a bitmap by default.
 pub(crate) fn default_bitmap(level: Level, of: Option<&InnerArray>, member_bytes: Option<u64>) -> Bitmap {
-    let large = member_bytes.is_none_or(|bytes| bytes > 100 << 30);
+    let large = member_bytes.is_none_or(|bytes| bytes > ArraySpec::MEMBER_BYTES_WITHOUT_BITMAP);
     if has_redundancy(level, of) && large {
         Bitmap::Internal
     } else {

@@ -67,6 +67,8 @@ pub struct ArraySpec {
 impl ArraySpec {
     /// mdadm's default chunk since 3.1.
     pub const MDADM_CHUNK_BYTES: u64 = 512 << 10;
+    /// mdadm adds a bitmap to redundant arrays with larger members, since 3.3.
+    pub const MEMBER_BYTES_WITHOUT_BITMAP: u64 = 100 << 30;
     /// The kernel's default `stripe_cache_size`, pages per member.
     pub const STRIPE_CACHE_PAGES: u32 = 256;
 
