@@ -22,6 +22,9 @@ use study_file::describe_size;
 const POSITIONING_RATIO_MIN: f64 = 1.5;
 /// As in reports (`report::scoreboard`).
 const SHORT_S: f64 = 1.0;
+/// Commits a second that SSDs reach, in order of magnitude: with power-loss protection nothing is flushed.
+const SYNCS_S_PROTECTED: u64 = 10_000;
+const SYNCS_S_FLUSHED: u64 = 1000;
 /// Maximum percentage of a run during which the write caches may still fill.
 const CACHED_PERCENT_MAX: f64 = 5.0;
 /// A mirror of this many disks is probably meant to be several mirrors.
@@ -221,6 +224,7 @@ fn of_jobs(cell: &Cell, disks: Option<&Disks>) -> Vec<(Kind, String)> {
             ),
             (Kind::TooShort, disks.and_then(|disks| on_stack.too_short(disks))),
             (Kind::BelowASecond, on_stack.below_a_second()),
+            (Kind::BelowASecond, disks.and_then(|disks| on_stack.few_records(disks))),
             (
                 Kind::FreeProcessor,
                 disks.and_then(|disks| free_processor::of_job(&on_stack, disks)),
@@ -397,6 +401,28 @@ impl OnStack<'_> {
             false => {
                 "`size` of `array` keeps the acts short; measure these requests in a study without it".to_owned()
             }
+        })
+    }
+
+    /// Records of a database that SSDs have on the media in less than a second.
+    fn few_records(&self, disks: &Disks) -> Option<String> {
+        let io = self.io();
+        let is_log = matches!(self.cell.workload.work, Work::Server(_)) && self.job.grows_by == "records";
+        if !is_log || disks.has_heads() {
+            return None;
+        }
+        let syncs_s = if disks.need_no_flush() {
+            SYNCS_S_PROTECTED
+        } else {
+            SYNCS_S_FLUSHED
+        };
+        let records = io.size_bytes / io.block_bytes.max(1) * u64::from(io.jobs);
+        (records < syncs_s).then(|| {
+            format!(
+                "commits {records} records, which these SSDs do in less than a second: such a test does not count in what a report \
+                 recommends, unless its workload has a `weight`; write `records = {}` or more",
+                syncs_s * 10
+            )
         })
     }
 

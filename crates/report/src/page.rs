@@ -153,7 +153,7 @@ impl Head {
             facts.push((
                 "Time",
                 format!(
-                    "{} virtual in {} of real",
+                    "{} virtual, {} of real time for all trials together",
                     nanoseconds(machine_ns),
                     nanoseconds(wall_ns)
                 ),

@@ -192,6 +192,22 @@ fn issue_39_syncs_that_are_faster_than_safe_are_named_once() {
     assert_eq!(count(5, "fsync = 1"), 0);
 }
 
+/// The test that an administrator of a database asked about took 0.1 s, and was left out of what was recommended.
+#[test]
+fn issue_39_few_records_on_ssds_are_named() {
+    let is_named = |model: &str, records: u32| {
+        let study = format!(
+            "[disks]\nmodel = \"{model}\"\ncount = 2\n[[stack]]\narray = {{ level = 1 }}\nfs = {{ type = \"ext4\" }}\n\
+             [[workload]]\nname = \"w\"\nserver = {{ tests = [\"commit\"], clients = 4, records = {records} }}\n"
+        );
+        let plan = study_file::read(&study, "a.toml", &study_file::Known::default()).expect("a study");
+        of(&plan).concat().contains("in less than a second")
+    };
+    assert!(is_named("intel-p4510-2tb", 1000));
+    assert!(!is_named("intel-p4510-2tb", 100_000));
+    assert!(!is_named("toshiba-mg08-16tb", 1000), "8 ms each");
+}
+
 /// RAID 5 with mdadm's chunk read 331 of 514 MiB/s, and nothing said that it is the kernel.
 #[test]
 fn issue_39_reads_that_a_kernel_sends_out_of_order_are_named() {

@@ -168,7 +168,7 @@ fn several_imports_stand_next_to_a_run() {
     assert_eq!(ran.exit, Some(0), "{}", ran.stderr);
     let shown = ran.stdout.replace('\n', " ");
     for words in [
-        "0 of 2 imported figures are within a factor of 1.5 of the simulated ones.",
+        "0 of 2 imported figures are within a factor of 1.5 of the simulated ones;",
         "· 1 trial · seed",
         "imported figures and those of this run  (imported, simulated)",
         "here against ext2",
@@ -183,11 +183,22 @@ fn several_imports_stand_next_to_a_run() {
     );
     let page = desk.run(&["report", "--with", "2", "--with", "3", "-o", "-"]).stdout;
     assert!(page.contains("<td>there against ext2</td>"), "{page}");
+    // What has no counterpart is named.
+    desk.write("4.json", fio("seqread", 7));
+    import(&desk, &["4.json", "--stack", "here", "--workload", "jobs"]);
+    let shown = desk
+        .run(&["show", "--run", "1", "--with", "2", "--with", "5"])
+        .stdout
+        .replace('\n', " ");
+    assert!(
+        shown.contains("Without a counterpart in this run: jobs seqread."),
+        "{shown}"
+    );
     // The test `write` moves to the run's workload: the cell that it leaves is not that of the other import.
     for (file, test) in [("1.json", "write"), ("2.json", "other")] {
         import(&desk, &[file, "--stack", "away", "--workload", "jobs", "--test", test]);
     }
-    let ran = desk.run(&["show", "--with", "5", "--with", "6"]);
+    let ran = desk.run(&["show", "--with", "6", "--with", "7"]);
     assert_eq!(ran.exit, Some(0), "{}", ran.stderr);
     let ran = desk.run_without_touching(&["show", "--with", "2", "--with", "4"]);
     assert_eq!((ran.exit, ran.stdout.as_str()), (Some(2), ""), "{}", ran.stderr);

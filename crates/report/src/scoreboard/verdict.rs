@@ -26,7 +26,7 @@ pub(crate) fn verdict_sentences(
     }
     verdict.extend(rebuilds.or_else(|| stack_facts::rebuilds_of_stacks(input, board)));
     let pairs = imported_against_own::pairs(input, results, rates);
-    verdict.extend(imported_against_own::sentence(input, &pairs));
+    verdict.extend(imported_against_own::sentence(input, results, &pairs));
     verdict
 }
 

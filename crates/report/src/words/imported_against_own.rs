@@ -3,7 +3,7 @@
 use super::figure::{RateUnit, number, number_of};
 use super::{better, mark, named};
 use crate::input::Input;
-use crate::scoreboard::sentences::ratio;
+use crate::scoreboard::sentences::{NAMED_MAX, ratio};
 use serde::Serialize;
 use stats::{Measure, Results, Row};
 use study::metric::Metric;
@@ -103,11 +103,38 @@ fn pairs_of(input: &Input, measure: &Measure, test: &str, rates: RateUnit) -> Ve
     imported.into_iter().filter_map(pair).collect()
 }
 
+/// Tests with an imported figure that has no counterpart in the run.
+fn unpaired(input: &Input, results: &Results, pairs: &[Pair]) -> Vec<String> {
+    let tests = results
+        .workloads
+        .iter()
+        .flat_map(|one| one.tests.iter().map(move |test| (one, test)));
+    let is_imported = |row: &&Row| {
+        let cell = row.cell.and_then(|id| input.plan.cell(id));
+        row.summary.is_some() && cell.is_some_and(|cell| cell.is_imported())
+    };
+    let with_import = tests.filter(|(_, test)| test.headline().rows.iter().any(|row| is_imported(&row)));
+    let names = with_import.map(|(workload, test)| named(&workload.name, &test.name));
+    names
+        .filter(|name| !pairs.iter().any(|pair| pair.test == *name))
+        .collect()
+}
+
 /// The sentence of the first lines; `None` if no imported results are shown with the run.
-pub(crate) fn sentence(input: &Input, pairs: &[Pair]) -> Option<String> {
+pub(crate) fn sentence(input: &Input, results: &Results, pairs: &[Pair]) -> Option<String> {
     if !input.has_imported() {
         return None;
     }
+    let alone = unpaired(input, results, pairs);
+    let shown: Vec<&str> = alone.iter().take(NAMED_MAX).map(String::as_str).collect();
+    let alone = match (pairs, shown.as_slice()) {
+        ([], _) | (_, []) => String::new(),
+        (_, shown) => format!(
+            " Without a counterpart in this run: {}{}.",
+            shown.join(", "),
+            if alone.len() > shown.len() { " and others" } else { "" }
+        ),
+    };
     let own = mark(input.run.machine);
     let close = pairs.iter().filter(|pair| pair.is_close()).count();
     Some(match pairs {
@@ -115,11 +142,12 @@ pub(crate) fn sentence(input: &Input, pairs: &[Pair]) -> Option<String> {
                them."
             .to_owned(),
         [one] => format!(
-            "Imported against {own}, {}: {} against {} {} ({}), {} times, {}.",
+            "Imported against {own}, {}: {} against {} {} ({}), {} times, {}.{alone}",
             one.test, one.imported, one.own, one.unit, one.stacks, one.ratio, one.better
         ),
         _ => format!(
-            "{close} of {} imported figures are within a factor of {CLOSE} of the {own} ones.{}",
+            "{close} of {} imported figures are within a factor of {CLOSE} of the {own} ones; whether sizes, depths and engines are \
+             the same is not known.{}{alone}",
             pairs.len(),
             stacks_apart(pairs, own)
         ),
