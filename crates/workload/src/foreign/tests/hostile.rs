@@ -132,3 +132,90 @@ fn jobs_in_jobs_do_not_fill_the_stack() {
         assert!(read(&text).is_err(), "{open}");
     }
 }
+
+/// The runs behind a value that serde_json does not read were lost: without a word.
+#[test]
+fn a_report_behind_a_value_that_cannot_be_read_is_not_lost_in_silence() {
+    let report = fio(&[job("a", "1000", r#""5000": 256"#)]);
+    let deep = ["[".repeat(130), "]".repeat(130)].concat();
+    for value in ["1e999", r#""\ud83d""#, &deep] {
+        for text in [
+            format!(r#"{{"r":[{report},{value},{report}]}}"#),
+            format!(r#"{{"log":{value},"r":[{report}]}}"#),
+            report.replacen('{', &format!(r#"{{"global options":{value},"#), 1),
+        ] {
+            let said = read(&text).map(|all| all.len());
+            assert!(
+                said.as_ref()
+                    .is_err_and(|error| error.contains("cannot be read to its end")),
+                "{value}: {said:?}"
+            );
+        }
+        // It has no report.
+        let beside = format!("{{\"log\":{value}}}\n{report}");
+        assert_eq!(read(&beside).map(|all| all.len()), Ok(1), "{value}");
+    }
+}
+
+/// The first `jobs` were left out without a word.
+#[test]
+fn jobs_that_an_object_has_twice_are_refused() {
+    let report = fio(&[job("a", "1000", r#""5000": 256"#)]);
+    let jobs = job("b", "1000", r#""5000": 256"#);
+    for key in ["jobs", "client_stats"] {
+        let twice = report.replacen('{', &format!(r#"{{"{key}":[{jobs}],"{key}":[{jobs}],"#), 1);
+        let said = read(&twice).map(|all| all.len());
+        let words = format!("`{key}` twice");
+        assert!(said.as_ref().is_err_and(|error| error.contains(&words)), "{said:?}");
+    }
+    let other = format!(r#"{{"jobs":1,"jobs":2,"r":{report}}}"#);
+    assert_eq!(read(&other).map(|all| all.len()), Ok(1));
+}
+
+/// It was left out without a word, as was one in too many strings.
+#[test]
+fn a_broken_report_beside_a_sound_one_is_named() {
+    let report = fio(&[job("a", "1000", r#""5000": 256"#)]);
+    let all = read(&format!("{report}\n{}", &report[..report.len() - 9])).expect("one report");
+    assert_eq!(all.len(), 1);
+    let notes = all[0].notes.join("; ");
+    assert!(
+        notes.contains("left out: a report of fio whose JSON is broken near line 2"),
+        "{notes}"
+    );
+    let mut nested = report.clone();
+    for levels in 1..=6 {
+        nested = format!(r#"{{"log":{}}}"#, serde_json::Value::from(nested));
+        let found = read(&nested).ok().map(|all| all.len());
+        assert_eq!(found, (levels <= 4).then_some(1), "{levels} levels");
+    }
+    let said = read(&format!("{nested}\n{report}")).map(|all| all.len());
+    assert!(
+        said.as_ref().is_err_and(|error| error.contains("in too many strings")),
+        "{said:?}"
+    );
+}
+
+/// `disk: nano` became `disk: 0o`.
+#[test]
+fn a_name_with_nan_or_inf_is_not_changed() {
+    for name in ["disk: nano", "flash:nand", "a: nan, b: -inf}", "say: inf"] {
+        let jobs = [job(name, "1000", r#""5000": 256"#)];
+        let report = fio(&jobs).replacen("\"runtime\"", "\"bw_mean\": -nan, \"bw_dev\" : nan, \"runtime\"", 1);
+        let in_string = format!(r#"{{"log":{}}}"#, serde_json::Value::from(report.clone()));
+        for text in [report.clone(), in_string, format!("a disk of 3.5\" {report}")] {
+            let all = read(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
+            assert_eq!(super::throughput(&all[0], name), Some(1.0), "{text}");
+        }
+    }
+}
+
+/// A time that no clock shows was an overflow.
+#[test]
+fn a_report_of_an_impossible_time_is_read() {
+    let report = fio(&[job("a", "1000", r#""5000": 256"#)]);
+    for key in ["timestamp", "timestamp_ms"] {
+        let text = report.replacen('{', &format!(r#"{{"{key}": {},"#, u64::MAX), 1);
+        assert_eq!(read(&text).map(|all| all.len()), Ok(1), "{key}");
+    }
+}
