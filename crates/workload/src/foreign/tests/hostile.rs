@@ -210,6 +210,55 @@ fn a_name_with_nan_or_inf_is_not_changed() {
     }
 }
 
+/// Each took minutes: a job was compared with all before it.
+#[test]
+fn many_jobs_are_read_in_linear_time() {
+    const JOBS: u64 = 90_000;
+    let timed = |text: &str| {
+        let begin = std::time::Instant::now();
+        let said = read(text);
+        assert!(begin.elapsed().as_secs() < 60, "{:?}", begin.elapsed());
+        said
+    };
+    let mut starts = String::new();
+    for number in 0..JOBS {
+        let start = number * 10;
+        starts.push_str(&format!(
+            r#"{{"jobname":"a","job_start":{start},"read":{{"io_bytes":9,"runtime":2,"bw":1}}}},"#
+        ));
+    }
+    let starts = format!(r#"{{"fio version":"x","jobs":[{}]}}"#, starts.trim_end_matches(','));
+    assert_eq!(timed(&starts).map(|all| all[0].notes.len()), Ok(1));
+    let values = ["1"; 129].join(";");
+    let terse: String = (0..60_000).map(|job| format!("3;f;a{job};0;0;{values}\n")).collect();
+    assert_eq!(timed(&terse).map(|all| all.len()), Ok(1));
+    let unread: String = (0..JOBS)
+        .map(|job| format!("a{job}: (groupid=0, jobs=1): err= 0: pid=1: x\n  read: IOPS=x\n"))
+        .collect();
+    let error = timed(&unread).expect_err("no figure");
+    assert!(
+        error.len() < 3000 && error.contains("and 89980 more of this kind"),
+        "{error}"
+    );
+}
+
+/// 20 notes of one kind hid those of another.
+#[test]
+fn notes_of_each_kind_are_kept() {
+    let mut jobs: Vec<String> = (0..30).map(|number| job(&format!("a{number}"), "1000", "")).collect();
+    for job in &mut jobs {
+        *job = job.replacen('{', r#"{"job options": {"rate": "1m"}, "#, 1);
+    }
+    jobs.push(job("b", "0", ""));
+    let notes = read(&fio(&jobs)).expect("jobs").remove(0).notes;
+    assert_eq!(notes.len(), 22, "{notes:?}");
+    assert!(
+        notes.iter().any(|note| note.contains("less than a millisecond")),
+        "{notes:?}"
+    );
+    assert!(notes.iter().any(|note| note == "and 10 more of this kind"), "{notes:?}");
+}
+
 /// A time that no clock shows was an overflow.
 #[test]
 fn a_report_of_an_impossible_time_is_read() {
@@ -218,4 +267,17 @@ fn a_report_of_an_impossible_time_is_read() {
         let text = report.replacen('{', &format!(r#"{{"{key}": {},"#, u64::MAX), 1);
         assert_eq!(read(&text).map(|all| all.len()), Ok(1), "{key}");
     }
+}
+
+/// An option of 3 MB was repeated whole.
+#[test]
+fn a_note_does_not_repeat_a_long_value() {
+    let long = "9".repeat(3 << 20);
+    let limited = job("a", "1000", "").replacen('{', &format!(r#"{{"job options": {{"rate": "{long}"}}, "#), 1);
+    let notes = read(&fio(&[limited])).expect("a job").remove(0).notes;
+    assert!(
+        notes.concat().len() < 1000 && notes[0].contains("it could have done more"),
+        "{}",
+        notes.len()
+    );
 }
