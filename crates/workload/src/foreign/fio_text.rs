@@ -91,7 +91,6 @@ impl Reader {
         if !self.run.jobs.is_empty() && self.summaries >= self.clients {
             self.end_of_run();
         }
-        let name = name.rsplit(['>', ' ']).next().unwrap_or(name);
         let mut said = BTreeMap::new();
         for key in ["rw", "ioengine", "iodepth"] {
             let value = rest.split(&format!(" {key}=")).nth(1);
@@ -103,7 +102,10 @@ impl Reader {
             let end = sizes.find(", ioengine").unwrap_or(sizes.len());
             said.insert("bs".to_owned(), sizes[..end].to_owned());
         }
-        self.patterns.insert(name.to_owned(), said);
+        // Words before a name may be those of a log.
+        let last = name.rsplit(['>', ' ']).next().unwrap_or(name);
+        self.patterns.insert(last.to_owned(), said.clone());
+        self.patterns.insert(name_of(name).to_owned(), said);
     }
 
     fn job(&mut self, line: &str, mut job: Job) {
@@ -242,16 +244,19 @@ fn job_line(line: &str) -> Option<Job> {
     };
     let group = rest[..rest.find(|c: char| !c.is_ascii_digit())?].parse().ok()?;
     let error = after("err=")?;
-    let name = name
-        .trim_start_matches(|c: char| c.is_whitespace() || c == '>' || c == '#')
-        .trim();
     Some(Job {
-        name: name.to_owned(),
+        name: name_of(name).to_owned(),
         group,
         process: after("pid="),
         error: failed(error as i32),
         ..Job::default()
     })
+}
+
+/// The name of a job, without marks of quotation.
+fn name_of(name: &str) -> &str {
+    name.trim_start_matches(|c: char| c.is_whitespace() || c == '>' || c == '#')
+        .trim()
 }
 
 /// `read : io=10240MB, bw=63317KB/s, iops=15829, runt=165607msec`, or as version 3 writes it.

@@ -248,3 +248,34 @@ fn issue_39_9_a_job_that_was_limited_is_named() {
     let limited = job("a", 0, r#""rw": "randwrite", "rate_iops": "300""#, NONE, (4, 1000));
     assert!(noted(&one(&report_at(1, &[limited])), "rate_iops=300"));
 }
+
+/// They were read as one job `x`, and added.
+#[test]
+fn a_bar_in_names_of_jobs_is_no_container_of_a_log() {
+    let job = |name: &str, pid: u32, kib: u32| {
+        format!(
+            "{name}: (groupid=0, jobs=1): err= 0: pid={pid}: Fri Nov 27 22:16:38 2026\n\
+             \x20 read: IOPS={}, BW={kib}KiB/s ({kib}kB/s)({kib}KiB/1000msec)\n",
+            kib / 4
+        )
+    };
+    let heading =
+        |name: &str, rw: &str| format!("{name}: (g=0): rw={rw}, bs=4K-4K/4K-4K, ioengine=libaio, iodepth=1\n");
+    let text = [
+        heading("seq | x", "read"),
+        heading("rand | x", "randread"),
+        "fio-3.33\n\n".to_owned(),
+        job("seq | x", 1, 400),
+        job("rand | x", 2, 1200),
+        "\nRun status group 0 (all jobs):\n".to_owned(),
+    ]
+    .concat();
+    let log: String = text.lines().map(|line| format!("fio-1  | {line}\n")).collect();
+    for text in [text, log] {
+        let foreign = one(&text);
+        let iops = ["seq | x", "rand | x"].map(|test| value(&foreign, test, Metric::Iops));
+        assert_eq!(iops, [Some(100.0), Some(300.0)], "{text}");
+        let of = |key: &str| foreign.settings.get(key).map(String::as_str);
+        assert_eq!([of("seq | x rw"), of("rand | x rw")], ["read", "randread"].map(Some));
+    }
+}
