@@ -101,6 +101,8 @@ const LIMITS: [&str; 4] = ["rate", "rate_iops", "thinktime", "latency_target"];
 /// More requests, or milliseconds (35 years), are no measurement. Sums of those of 10,000 jobs fit into 64 bits.
 const COUNT_MAX: u64 = 1 << 48;
 const MILLISECONDS_MAX: f64 = 1e12;
+/// An hour. fio's bins end at 17 s.
+const BIN_NS_MAX: u64 = 3600 * 1_000_000_000;
 /// As many bytes as a job of [`COUNT_MAX`] requests of 4 GiB.
 const BYTES_MAX: f64 = 1.3e24;
 
@@ -110,7 +112,7 @@ pub(super) fn results(runs: Vec<Run>) -> Result<Vec<Foreign>, String> {
     if let Some(job) = jobs.into_iter().find(|job| !job.is_possible()) {
         return Err(format!(
             "has a job `{}` with figures that no job can have: negative, endless, or too large",
-            job.name
+            short(&job.name)
         ));
     }
     let mut all = Vec::new();
@@ -337,8 +339,12 @@ impl Run {
 }
 
 /// Why a job with this error number of the system failed; none for 0.
-pub(super) fn failed(number: i32) -> Option<String> {
-    (number != 0).then(|| std::io::Error::from_raw_os_error(number).to_string())
+pub(super) fn failed(number: i64) -> Option<String> {
+    let said = || match i32::try_from(number) {
+        Ok(number) => std::io::Error::from_raw_os_error(number).to_string(),
+        Err(_) => format!("its error {number} is no number of the system"),
+    };
+    (number != 0).then(said)
 }
 
 impl Job {
@@ -412,7 +418,7 @@ impl Job {
     fn is_possible(&self) -> bool {
         let fits = |bins: &BTreeMap<u64, u64>| {
             let sum = bins.values().try_fold(0_u64, |sum, &count| sum.checked_add(count));
-            sum.is_some_and(|sum| sum <= COUNT_MAX)
+            sum.is_some_and(|sum| sum <= COUNT_MAX) && bins.keys().all(|&nanoseconds| nanoseconds <= BIN_NS_MAX)
         };
         let within = |value: f64, most: f64| (0.0..=most).contains(&value);
         self.directions.values().chain([&self.fsyncs]).all(|figures| {

@@ -107,7 +107,12 @@ fn job(line: &str) -> Result<(String, Job), String> {
         group: number(head + 1)? as u64,
         ..Job::default()
     };
-    job.error = failed(number(head + 2)? as i32);
+    let error = text(head + 2)?;
+    job.error = failed(
+        error
+            .parse()
+            .map_err(|_| format!("`{error}` is not an error's number"))?,
+    );
     // With unified_rw_reporting, there is one direction.
     let directions = if is_mixed { &[Direction::Mixed][..] } else { directions };
     for (index, direction) in directions.iter().enumerate() {

@@ -92,7 +92,7 @@ impl JobJson {
         }
         let mut all = global.clone();
         all.extend(options(&self.options));
-        let error = failed(i32::try_from(self.error).unwrap_or(i32::MAX));
+        let error = failed(self.error);
         Ok(Job {
             name,
             group: self.groupid,

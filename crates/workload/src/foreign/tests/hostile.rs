@@ -20,6 +20,8 @@ fn issue_39_18_figures_that_no_job_can_have_are_refused() {
         ("-5", r#""5000": 256"#),
         ("1000", r#""5000": 18446744073709551615"#),
         ("1000", r#""5000": 9223372036854775807, "6000": 9223372036854775807"#),
+        // The latency became 3601 s.
+        ("1000", r#""18446744073709551615": 100, "1": 1"#),
     ] {
         let said = read(&fio(&[job("a", runtime, bins)]));
         assert!(
@@ -72,6 +74,101 @@ fn issue_39_10_a_rate_of_iozone_is_not_negative() {
     for figure in ["-5", "inf", "NaN"] {
         let said = read(&format!("\"  Initial write \"  {figure}\niozone test complete.\n"));
         assert!(said.is_err(), "{figure}: {said:?}");
+    }
+}
+
+/// `inf`, `-4` and 99,999,999,999 became 18,446,744,073,709,551,615, 0 and 1.
+#[test]
+fn sizes_and_numbers_of_iozone_that_are_none_are_refused() {
+    let excel = |file: &str, record: &str, rate: &str| {
+        format!("\"Writer report\"\n        \"{record}\"\n\"{file}\"   {rate}\n\niozone test complete.\n")
+    };
+    assert!(read(&excel("64", "4", "100")).is_ok());
+    for (file, record, rate) in [
+        ("inf", "4", "100"),
+        ("64", "-4", "100"),
+        ("64", "nan", "100"),
+        ("64", "1e300", "100"),
+        ("64.5", "4", "100"),
+        ("64", "4", "1e17"),
+    ] {
+        let said = read(&excel(file, record, rate)).map(|all| all.len());
+        assert!(said.is_err(), "{file} {record} {rate}: {said:?}");
+    }
+    for text in [
+        "              KB  reclen   write\n          18446744073709551615       4   52588\niozone test complete.\n",
+        "Children see throughput for 99999999999 readers = 3 kB/sec\niozone test complete.\n",
+    ] {
+        let said = read(text).map(|all| all.len());
+        assert!(said.is_err(), "{said:?}");
+    }
+}
+
+#[test]
+fn a_rate_of_bonnie_that_nothing_has_is_refused() {
+    let line = "rig,2G,25684,81,30672,14,15186,7,27044,76,44331,10,176.8,0,16,2461,98,+++++,+++,18362,88,2519,98,+++++,+++,5963,92";
+    assert!(read(line).is_ok());
+    for number in ["1e308", "inf", "-1"] {
+        for (column, odd) in [("30672", number.to_owned()), (",14,", format!(",{number},"))] {
+            let odd = line.replace(column, &odd);
+            let error = read(&odd).map(|all| all.len()).expect_err(&odd);
+            assert!(error.contains(&format!("`{number}`")), "{error}");
+        }
+    }
+    let new = "1.98,2.00a,m,1,7,64M,,8192,5,48,20,+++++,+++,+++++,+++,44,16,+++++,+++,6668,70,1,,,,,+++++,+++,+++++,+++,+++++,+++,+++++,+++,+++++,+++,+++++,+++,850ms,2840us,12148us,454ms,6330us,210ms,3445us,4284us,4375us,7586us,4300us,3760us";
+    assert!(read(new).is_ok());
+    assert!(read(&new.replace("850ms", "18446744073709551615s")).is_err());
+}
+
+fn text(error: &str, figures: &str) -> String {
+    format!(
+        "a: (groupid=0, jobs=1): err={error}: pid=1: Fri Nov 27 22:16:38 2026\n  {figures}\n\nRun status group 0 (all jobs):\n"
+    )
+}
+
+/// 2^32 became 0: a job that failed was one that did not.
+#[test]
+fn a_number_of_an_error_that_is_too_large_is_none() {
+    let figures = "read: IOPS=100, BW=400KiB/s (410kB/s)(400KiB/1000msec)";
+    assert!(read(&text(" 0", figures)).is_ok());
+    for number in ["4294967296", "18446744073709551615"] {
+        let error = read(&text(number, figures)).map(|all| all.len()).expect_err(number);
+        assert!(error.contains("its job `a` failed"), "{error}");
+    }
+    let values = ["1"; 129].join(";");
+    for (number, words) in [("4294967296", "failed"), ("nan", "not an error's number")] {
+        let said = read(&format!("3;f;a;0;{number};{values}\n")).map(|all| all.len());
+        assert!(said.as_ref().is_err_and(|error| error.contains(words)), "{said:?}");
+    }
+}
+
+#[test]
+fn a_line_of_fio_that_contradicts_itself_is_not_taken_for_sound() {
+    let error = read(&text(" 0", "read: IOPS=100, BW=999MiB/s (1GB/s)(400KiB/1000msec)")).map(|all| all.len());
+    assert!(
+        error
+            .as_ref()
+            .is_err_and(|error| error.contains("not as fio prints it")),
+        "{error:?}"
+    );
+    let notes = |figures: &str| read(&text(" 0", figures)).expect(figures).remove(0).notes.join("; ");
+    let words = "the rate of read of `a` is not its amount of data in its time";
+    assert!(notes("read: IOPS=100, BW=800KiB/s (820kB/s)(400KiB/1000msec)").contains(words));
+    for sound in [
+        "read: IOPS=100, BW=400KiB/s (410kB/s)(400KiB/1000msec)",
+        // unit_base=1.
+        "read: IOPS=100, BW=3200Kib/s (3277kb/s)(400KiB/1000msec)",
+        "read: IOPS=0, BW=0B/s (0B/s)(0B/60001msec)",
+        "read : io=4096.0B, bw=69B/s, iops=0, runt= 59001msec",
+        "read : io=4KB, bw=0KB/s, iops=0, runt= 60000msec",
+        "read : io=1,024MB, bw=104,857KB/s, iops=26,214 , runt= 10,240msec",
+        "read: IOPS=153, BW=613KiB/s (628kB/s)(17.0MiB/30011msec)",
+    ] {
+        let said = read(&text(" 0", sound)).map(|mut all| all.remove(0).notes);
+        let is_silent = said
+            .as_ref()
+            .map_or_else(|error| error.contains("no job moved any data"), Vec::is_empty);
+        assert!(is_silent, "{sound}: {said:?}");
     }
 }
 

@@ -49,7 +49,7 @@ fn issue_39_10_a_sum_over_clients_that_stands_alone_is_read_with_a_note() {
 
 #[test]
 fn issue_39_10_text_that_was_cut_off_says_so() {
-    let cut = "a: (groupid=0, jobs=1): err= 0: pid=1: x\n  read: IOPS=1, BW=1MiB/s (1MB/s)(10MiB/1000msec)\n";
+    let cut = "a: (groupid=0, jobs=1): err= 0: pid=1: x\n  read: IOPS=1, BW=10MiB/s (10MB/s)(10MiB/1000msec)\n";
     assert!(noted(&one(cut), "Run status group"));
     assert!(one(&format!("{cut}Run status group 0 (all jobs):\n")).notes.is_empty());
 }
