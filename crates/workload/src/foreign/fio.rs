@@ -98,6 +98,12 @@ const WORK: [&str; 16] = [
 /// Options that keep a job from doing as much as it can.
 const LIMITS: [&str; 4] = ["rate", "rate_iops", "thinktime", "latency_target"];
 
+/// Whether an option matters to what is read of a job.
+pub(super) fn is_known(option: &str) -> bool {
+    let mut known = WORK.iter().chain(&LIMITS).chain(&["readwrite", "startdelay"]);
+    known.any(|known| *known == option)
+}
+
 /// More requests, or milliseconds (35 years), are no measurement. Sums of those of 10,000 jobs fit into 64 bits.
 const COUNT_MAX: u64 = 1 << 48;
 const MILLISECONDS_MAX: f64 = 1e12;

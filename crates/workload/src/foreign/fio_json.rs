@@ -6,7 +6,8 @@
 mod job;
 mod without_nan;
 
-use super::fio::Run;
+use super::fio::{Run, is_known};
+use super::short;
 use job::JobJson;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
@@ -314,7 +315,10 @@ fn words(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
+/// Those that matter. Each job has those of all jobs: long ones would be stored many times.
 fn options(value: &Value) -> BTreeMap<String, String> {
     let all = value.as_object().into_iter().flatten();
-    all.map(|(name, value)| (name.clone(), words(value))).collect()
+    all.filter(|(name, _)| is_known(name))
+        .map(|(name, value)| (name.clone(), short(&words(value)).into_owned()))
+        .collect()
 }

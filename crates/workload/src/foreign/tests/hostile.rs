@@ -366,6 +366,23 @@ fn a_report_of_an_impossible_time_is_read() {
     }
 }
 
+/// Each job had all options of all jobs: a file of 30 MB took 30 GB.
+#[test]
+fn long_options_of_all_jobs_are_not_stored_with_each() {
+    let long = "9".repeat(1 << 20);
+    let jobs: Vec<String> = (0..10_000)
+        .map(|number| job(&format!("a{number}"), "1000", ""))
+        .collect();
+    let global = format!(r#"{{"global options": {{"size": "{long}", "description": "{long}", "rw": "read"}}, "#);
+    let settings = read(&fio(&jobs).replacen('{', &global, 1))
+        .expect("jobs")
+        .remove(0)
+        .settings;
+    let bytes: usize = settings.iter().map(|(name, value)| name.len() + value.len()).sum();
+    assert!(bytes < 4 << 20, "{bytes}");
+    assert_eq!(settings.get("a7 rw").map(String::as_str), Some("read"));
+}
+
 /// An option of 3 MB was repeated whole.
 #[test]
 fn a_note_does_not_repeat_a_long_value() {
