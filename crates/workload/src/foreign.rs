@@ -7,6 +7,7 @@ mod fio_job_group;
 mod fio_json;
 mod fio_terse;
 mod fio_text;
+mod fio_together;
 mod iozone;
 mod strip_log_prefixes;
 #[cfg(test)]
@@ -14,7 +15,8 @@ mod tests;
 
 use crate::environment::{DeviceCounters, Host};
 use crate::{Engine, HostError, Target, WorkloadError};
-use std::collections::{BTreeMap, HashSet};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use study::event::{Event, ToolCall};
 use study::workload::ImportedSpec;
 use tools::{Invocation, MissingTool, MissingTools, Tool, ToolError};
@@ -42,19 +44,50 @@ const EVENTS_MAX: usize = 200_000;
 /// fio's limit of a job's name is 127.
 const NAME_BYTES_MAX: usize = 255;
 
-/// Each result has the notes of its file: a long file would be stored many times.
+/// Of a kind. Each result has the notes of its file: a long file would be stored many times.
 const NOTES_MAX: usize = 20;
 
-/// The notes, each once and not too many.
+/// The notes, each once, and of each kind not too many.
 fn few(notes: Vec<String>) -> Vec<String> {
     let mut known = HashSet::new();
-    let mut notes: Vec<String> = notes.into_iter().filter(|note| known.insert(note.clone())).collect();
-    let more = notes.len().saturating_sub(NOTES_MAX);
-    notes.truncate(NOTES_MAX);
-    if more > 0 {
-        notes.push(format!("and {more} more of this kind"));
+    let mut kinds: HashMap<String, usize> = HashMap::new();
+    let mut few: Vec<(Vec<String>, usize)> = Vec::new();
+    for note in notes {
+        if !known.insert(note.clone()) {
+            continue;
+        }
+        let next = few.len().min(NOTES_MAX);
+        let kind = *kinds.entry(kind(&note)).or_insert(next);
+        if kind == few.len() {
+            few.push((Vec::new(), 0));
+        }
+        let (kept, more) = &mut few[kind];
+        match kept.len() < NOTES_MAX {
+            true => kept.push(note),
+            false => *more += 1,
+        }
     }
-    notes
+    let counted = few.into_iter().flat_map(|(mut kept, more)| {
+        if more > 0 {
+            kept.push(format!("and {more} more of this kind"));
+        }
+        kept
+    });
+    counted.collect()
+}
+
+/// A note without its names and numbers.
+fn kind(note: &str) -> String {
+    let words = note.split('`').step_by(2).flat_map(str::chars);
+    words.filter(|c| !c.is_ascii_digit()).collect()
+}
+
+/// What a note or an error repeats of a file.
+fn short(text: &str) -> Cow<'_, str> {
+    match text.char_indices().nth(NAME_BYTES_MAX) {
+        Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
+        None => Cow::Borrowed(text),
+    }
 }
 
 /// Parses a file of results; fails if the format is unknown.

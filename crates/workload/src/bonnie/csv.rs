@@ -9,6 +9,11 @@ use std::collections::HashSet;
 use std::time::Duration;
 use study::workload::{BONNIE_FILE_TESTS, BONNIE_TESTS};
 
+/// A petabyte per second in KiB, and more than the CPU usage of any machine in per cent.
+const RATE_MAX: f64 = 1e12;
+/// A year.
+const LATENCY_MAX: Duration = Duration::from_secs(366 * 86400);
+
 /// Results of a run of Bonnie++.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Line {
@@ -197,8 +202,8 @@ pub(super) fn figure(rate: &str, cpu: &str) -> Result<Column, String> {
         let number = text
             .parse::<f64>()
             .ok()
-            .filter(|number| number.is_finite() && *number >= 0.0);
-        number.ok_or_else(|| format!("`{text}` is not a number"))
+            .filter(|number| (0.0..=RATE_MAX).contains(number));
+        number.ok_or_else(|| format!("`{text}` is not a number that can be measured"))
     };
     let cpu_percent = match cpu {
         "" => None,
@@ -219,12 +224,15 @@ pub(super) fn duration(text: &str) -> Result<Option<Duration>, String> {
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let wrong = || format!("`{text}` is not a latency");
     let number: u64 = text[..end].parse().map_err(|_| wrong())?;
-    match &text[end..] {
-        "us" => Ok(Some(Duration::from_micros(number))),
-        "ms" => Ok(Some(Duration::from_millis(number))),
-        "s" => Ok(Some(Duration::from_secs(number))),
-        _ => Err(wrong()),
-    }
+    let latency = match &text[end..] {
+        "us" => Duration::from_micros(number),
+        "ms" => Duration::from_millis(number),
+        "s" => Duration::from_secs(number),
+        _ => return Err(wrong()),
+    };
+    Some(latency)
+        .filter(|latency| *latency <= LATENCY_MAX)
+        .map_or_else(|| Err(wrong()), |latency| Ok(Some(latency)))
 }
 
 /// The only result line in the output of a run.

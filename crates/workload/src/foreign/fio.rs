@@ -4,8 +4,9 @@
 //! writes of one mix. Everything that is left out is named.
 
 use super::fio_job_group::JobGroup;
-use super::{Foreign, Kept};
-use std::collections::BTreeMap;
+use super::fio_together::{Time, Together};
+use super::{Foreign, Kept, few, short};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// What a request does. `Mixed` is all of them, which fio reports with `unified_rw_reporting`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -97,9 +98,17 @@ const WORK: [&str; 16] = [
 /// Options that keep a job from doing as much as it can.
 const LIMITS: [&str; 4] = ["rate", "rate_iops", "thinktime", "latency_target"];
 
+/// Whether an option matters to what is read of a job.
+pub(super) fn is_known(option: &str) -> bool {
+    let mut known = WORK.iter().chain(&LIMITS).chain(&["readwrite", "startdelay"]);
+    known.any(|known| *known == option)
+}
+
 /// More requests, or milliseconds (35 years), are no measurement. Sums of those of 10,000 jobs fit into 64 bits.
 const COUNT_MAX: u64 = 1 << 48;
 const MILLISECONDS_MAX: f64 = 1e12;
+/// An hour. fio's bins end at 17 s.
+const BIN_NS_MAX: u64 = 3600 * 1_000_000_000;
 /// As many bytes as a job of [`COUNT_MAX`] requests of 4 GiB.
 const BYTES_MAX: f64 = 1.3e24;
 
@@ -109,7 +118,7 @@ pub(super) fn results(runs: Vec<Run>) -> Result<Vec<Foreign>, String> {
     if let Some(job) = jobs.into_iter().find(|job| !job.is_possible()) {
         return Err(format!(
             "has a job `{}` with figures that no job can have: negative, endless, or too large",
-            job.name
+            short(&job.name)
         ));
     }
     let mut all = Vec::new();
@@ -201,10 +210,10 @@ impl Run {
                 let what = "has jobs of fio without a line of reads, writes or trims (`read: IOPS=…`) below them: they \
                             moved no data, or the lines were left out";
                 let what = std::iter::once(what.to_owned()).chain(notes);
-                return Err(what.collect::<Vec<_>>().join("; "));
+                return Err(few(what.collect()).join("; "));
             }
             notes.push("no job moved any data".to_owned());
-            return Err(format!("has no figure of fio: {}", notes.join("; ")));
+            return Err(format!("has no figure of fio: {}", few(notes).join("; ")));
         }
         let only = tests.len() == 1;
         let settings = self.settings(only);
@@ -212,7 +221,7 @@ impl Run {
         for test in &tests {
             test.report(only, &mut kept, &mut notes);
         }
-        notes.dedup();
+        let notes = few(notes);
         Ok(Foreign {
             program: "fio",
             machine: String::new(),
@@ -244,8 +253,9 @@ impl Run {
             for option in LIMITS {
                 if let Some(value) = job.option(option).filter(|value| *value != "0") {
                     notes.push(format!(
-                        "`{}` was limited ({option}={value}): it could have done more",
-                        job.name
+                        "`{}` was limited ({option}={}): it could have done more",
+                        short(&job.name),
+                        short(value)
                     ));
                 }
             }
@@ -257,18 +267,19 @@ impl Run {
         if self.jobs.is_empty() {
             return Err("is a report of fio without jobs".to_owned());
         }
+        let mut of_name: HashMap<(&str, u64), usize> = HashMap::new();
+        for job in &self.jobs {
+            *of_name.entry((&job.name, job.group)).or_default() += 1;
+        }
         // A sum would lack it without being wrong to see.
-        let has_others = |job: &&Job| {
-            let same = |other: &&Job| (&other.name, other.group) == (&job.name, job.group);
-            job.unreadable.is_some() && self.jobs.iter().filter(same).count() > 1
-        };
+        let has_others = |job: &&Job| job.unreadable.is_some() && of_name[&(job.name.as_str(), job.group)] > 1;
         if let Some(what) = self.jobs.iter().find(has_others).and_then(Job::failure) {
             return Err(format!("cannot be added up: {what}"));
         }
         let failed: Vec<String> = self.jobs.iter().filter_map(Job::failure).collect();
         self.jobs.retain(|job| job.error.is_none() && job.unreadable.is_none());
         if self.jobs.is_empty() {
-            return Err(format!("is a report of fio, but {}", failed.join("; ")));
+            return Err(format!("is a report of fio, but {}", few(failed).join("; ")));
         }
         notes.extend(failed.into_iter().map(|what| format!("{what}: left out")));
         Ok(())
@@ -293,18 +304,19 @@ impl Run {
     /// Jobs of one name that ran at the same time are one test.
     fn tests(&self, notes: &mut Vec<String>) -> Vec<JobGroup> {
         let mut tests: Vec<JobGroup> = Vec::new();
-        let mut at: BTreeMap<(&str, u64), Vec<usize>> = BTreeMap::new();
-        let mut groups: BTreeMap<&str, Vec<u64>> = BTreeMap::new();
+        let mut groups: BTreeMap<&str, BTreeSet<u64>> = BTreeMap::new();
+        let mut starts: HashMap<(&str, u64), Vec<u64>> = HashMap::new();
         for job in &self.jobs {
-            let of_name = groups.entry(&job.name).or_default();
-            if !of_name.contains(&job.group) {
-                of_name.push(job.group);
-            }
+            groups.entry(&job.name).or_default().insert(job.group);
+            starts.entry((&job.name, job.group)).or_default().extend(job.started_ms);
         }
+        let with_starts = starts.into_iter().map(|(of, starts)| (of, Together::new(starts)));
+        let mut known: HashMap<(&str, u64), Together> = with_starts.collect();
         for job in &self.jobs {
             let directions = job.directions(notes);
-            let known = at.entry((&job.name, job.group)).or_default();
-            if let Some(&test) = known.iter().find(|test| tests[**test].ran_with(job)) {
+            let known = known.entry((&job.name, job.group)).or_default();
+            if let Some(test) = known.find(job) {
+                known.add(test, job);
                 tests[test].add(job, directions);
                 continue;
             }
@@ -312,14 +324,14 @@ impl Run {
             if groups[job.name.as_str()].len() > 1 {
                 name = format!("{name} (group {})", job.group);
             }
-            if !known.is_empty() {
+            if known.len() > 0 {
                 notes.push(format!(
                     "jobs named `{}` did not start at the same time: they are not added",
                     job.name
                 ));
                 name = format!("{name} #{}", known.len() + 1);
             }
-            known.push(tests.len());
+            known.begin(tests.len(), job);
             tests.push(JobGroup::of(name, job, directions));
         }
         for (name, groups) in groups.iter().filter(|(_, groups)| groups.len() > 1) {
@@ -333,17 +345,21 @@ impl Run {
 }
 
 /// Why a job with this error number of the system failed; none for 0.
-pub(super) fn failed(number: i32) -> Option<String> {
-    (number != 0).then(|| std::io::Error::from_raw_os_error(number).to_string())
+pub(super) fn failed(number: i64) -> Option<String> {
+    let said = || match i32::try_from(number) {
+        Ok(number) => std::io::Error::from_raw_os_error(number).to_string(),
+        Err(_) => format!("its error {number} is no number of the system"),
+    };
+    (number != 0).then(said)
 }
 
 impl Job {
     fn failure(&self) -> Option<String> {
         match (&self.error, &self.unreadable) {
-            (Some(error), _) => Some(format!("its job `{}` failed: {error}", self.name)),
+            (Some(error), _) => Some(format!("its job `{}` failed: {error}", short(&self.name))),
             (None, Some(line)) => Some(format!(
                 "the line `{line}` of its job `{}` is not as fio prints it",
-                self.name
+                short(&self.name)
             )),
             (None, None) => None,
         }
@@ -354,6 +370,12 @@ impl Job {
             .values()
             .map(|figures| figures.milliseconds)
             .fold(0.0, f64::max)
+    }
+
+    /// When it ran, if fio reports it.
+    pub(super) fn time(&self) -> Option<Time> {
+        let start = self.started_ms?;
+        Some((start, start.saturating_add(self.milliseconds() as u64)))
     }
 
     pub(super) fn option(&self, name: &str) -> Option<&str> {
@@ -402,7 +424,7 @@ impl Job {
     fn is_possible(&self) -> bool {
         let fits = |bins: &BTreeMap<u64, u64>| {
             let sum = bins.values().try_fold(0_u64, |sum, &count| sum.checked_add(count));
-            sum.is_some_and(|sum| sum <= COUNT_MAX)
+            sum.is_some_and(|sum| sum <= COUNT_MAX) && bins.keys().all(|&nanoseconds| nanoseconds <= BIN_NS_MAX)
         };
         let within = |value: f64, most: f64| (0.0..=most).contains(&value);
         self.directions.values().chain([&self.fsyncs]).all(|figures| {

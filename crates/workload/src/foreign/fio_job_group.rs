@@ -21,12 +21,8 @@ pub(super) struct JobGroup {
     fsync_jobs: usize,
     /// The number of jobs with each direction.
     jobs: BTreeMap<Direction, usize>,
-    /// The option of its jobs.
-    start_delay: Option<String>,
     /// Its reads and writes are of one mix.
     is_mix: bool,
-    /// From the first start to the first end, in milliseconds since the epoch, if known.
-    together: Option<(u64, u64)>,
 }
 
 impl JobGroup {
@@ -34,29 +30,15 @@ impl JobGroup {
         Self {
             name,
             is_mix: is_mix(job, &directions),
-            together: time_of(job),
             jobs: directions.keys().map(|direction| (*direction, 1)).collect(),
-            start_delay: job.option("startdelay").map(str::to_owned),
             directions,
             fsync_jobs: usize::from(job.fsyncs.has_latencies()),
             fsyncs: job.fsyncs.clone(),
         }
     }
 
-    /// Whether the job ran while all others of the test did; assumed in a group, unless fio says when, or the jobs have
-    /// different delays.
-    pub(super) fn ran_with(&self, job: &Job) -> bool {
-        match (self.together, time_of(job)) {
-            (Some(ours), Some(theirs)) => ours.0.max(theirs.0) < ours.1.min(theirs.1),
-            _ => self.start_delay.as_deref() == job.option("startdelay"),
-        }
-    }
-
     pub(super) fn add(&mut self, job: &Job, directions: BTreeMap<Direction, Figures>) {
         self.is_mix &= is_mix(job, &directions) || directions.len() < 2;
-        if let (Some(ours), Some(theirs)) = (&mut self.together, time_of(job)) {
-            *ours = (ours.0.max(theirs.0), ours.1.min(theirs.1));
-        }
         for (direction, figures) in directions {
             *self.jobs.entry(direction).or_default() += 1;
             self.directions.entry(direction).or_default().add(figures);
@@ -154,8 +136,9 @@ impl JobGroup {
 
 /// Reports the percentiles of a number of jobs, and the latencies that they are of, if fio printed their bins.
 fn latencies(of: &str, figures: &Figures, jobs: usize, reporter: &mut Reporter<'_>, notes: &mut Vec<String>) {
-    let bins = histogram_of(&figures.bins);
-    if !bins.is_empty() {
+    // An empty histogram takes as much time and memory as a full one.
+    let bins = (!figures.bins.is_empty()).then(|| histogram_of(&figures.bins));
+    if let Some(bins) = bins.filter(|bins| !bins.is_empty()) {
         reporter.percentiles(&bins);
         reporter.latency(of, &bins);
     } else if jobs <= 1 {
@@ -184,11 +167,6 @@ fn is_mix(job: &Job, directions: &BTreeMap<Direction, Figures>) -> bool {
     };
     let apart = (reads.milliseconds - writes.milliseconds).abs();
     !verifies && apart <= SAME_MS.max(reads.milliseconds.max(writes.milliseconds) * SAME_SHARE)
-}
-
-fn time_of(job: &Job) -> Option<(u64, u64)> {
-    let start = job.started_ms?;
-    Some((start, start.saturating_add(job.milliseconds() as u64)))
 }
 
 fn histogram_of(bins: &BTreeMap<u64, u64>) -> crate::latency::LatencyHistogram {

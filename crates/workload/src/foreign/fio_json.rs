@@ -3,13 +3,18 @@
 //!
 //! Reports are read one after the other and nothing else of the text is kept.
 
-use super::fio::{Direction, Figures, Job, Run, failed};
-use serde::Deserialize;
+mod job;
+mod without_nan;
+
+use super::fio::{Run, is_known};
+use super::short;
+use job::JobJson;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 use std::fmt;
+use without_nan::without_nan;
 
 /// Strings with reports in strings with reports are nobody's, and neither are `jobs` in `jobs`.
 const DEPTH_MAX: u32 = 4;
@@ -22,29 +27,35 @@ pub(super) fn runs(text: &str) -> Result<Vec<Run>, String> {
     if let Some(error) = found.error {
         return Err(error);
     }
-    if found.runs.is_empty()
-        && let Some(broken) = broken
-    {
-        return Err(broken);
+    if let Some(broken) = broken {
+        let Some(first) = found.runs.first_mut() else {
+            return Err(format!("has {broken}"));
+        };
+        first.notes.push(format!("left out: {broken}"));
     }
     Ok(found.runs)
-}
-
-/// Some versions print averages of nothing as `nan`, which is not JSON.
-fn without_nan(text: &str) -> std::borrow::Cow<'_, str> {
-    let mut text = std::borrow::Cow::Borrowed(text);
-    for word in [": -nan", ": nan", ": inf", ": -inf", ":-nan", ":nan"] {
-        if text.contains(word) {
-            text = text.replace(word, ": 0").into();
-        }
-    }
-    text
 }
 
 #[derive(Default)]
 struct Found {
     runs: Vec<Run>,
     error: Option<String>,
+}
+
+impl Found {
+    fn too_deep(&mut self) {
+        let what = || "has a report of fio in too many strings, or lists of jobs, in each other".to_owned();
+        self.error.get_or_insert_with(what);
+    }
+
+    /// Sets the value of a key; an error if the object has it twice.
+    fn only<'a>(&mut self, key: &str, known: &mut Option<&'a RawValue>, value: &'a RawValue) {
+        let before = known.replace(value);
+        if before.is_some_and(|before| may_have_reports(before.get()) || may_have_reports(value.get())) {
+            let what = || format!("has a report of fio with `{key}` twice: which of them it is of is not known");
+            self.error.get_or_insert_with(what);
+        }
+    }
 }
 
 /// Looks for values that begin with a brace; what is wrong with one that seems to be a report.
@@ -82,9 +93,7 @@ fn scan(text: &str, found: &mut Found, depth: u32) -> Option<String> {
                     } else {
                         error.to_string()
                     };
-                    broken = Some(format!(
-                        "has a report of fio whose JSON is broken near line {line}: {what}"
-                    ));
+                    broken = Some(format!("a report of fio whose JSON is broken near line {line}: {what}"));
                 }
                 at += 1;
             }
@@ -128,10 +137,26 @@ fn open_braces(json: &[u8]) -> Vec<usize> {
     open
 }
 
-/// Keeps the reports of a value, as far as it is not nested more deeply than serde_json reads.
+/// Keeps the reports of a value. One that serde_json does not read to its end (numbers that are too large, halves of
+/// surrogate pairs, too many levels) is an error if it has reports: those behind that place would be lost.
 fn walk(json: &str, found: &mut Found, depth: u32) {
     let mut deserializer = serde_json::Deserializer::from_str(json);
-    let _ = Finder { found, depth }.deserialize(&mut deserializer);
+    let visited = Finder {
+        found: &mut *found,
+        depth,
+    }
+    .deserialize(&mut deserializer);
+    if let Err(error) = visited
+        && may_have_reports(json)
+    {
+        let what = || format!("has JSON with a report of fio that cannot be read to its end: {error} of it");
+        found.error.get_or_insert_with(what);
+    }
+}
+
+/// Whether a report can be in JSON or in its strings.
+fn may_have_reports(json: &str) -> bool {
+    ["fio version", "jobname"].iter().any(|sign| json.contains(sign))
 }
 
 /// Visits a value and keeps the reports in it.
@@ -176,9 +201,15 @@ impl<'de> Visitor<'de> for Finder<'_> {
     }
 
     fn visit_str<E>(self, text: &str) -> Result<(), E> {
-        if self.depth < DEPTH_MAX && text.contains("\"fio version\"") {
-            let broken = scan(text, self.found, self.depth + 1);
-            self.found.error = self.found.error.take().or(broken);
+        if !text.contains('{') || !text.contains("fio version") {
+            return Ok(());
+        }
+        if self.depth >= DEPTH_MAX {
+            self.found.too_deep();
+            return Ok(());
+        }
+        if let Some(broken) = scan(&without_nan(text), self.found, self.depth + 1) {
+            self.found.error.get_or_insert_with(|| format!("has {broken}"));
         }
         Ok(())
     }
@@ -204,8 +235,8 @@ impl<'de> Visitor<'de> for Finder<'_> {
                 "timestamp" => report.seconds = map.next_value()?,
                 "timestamp_ms" => report.milliseconds = map.next_value()?,
                 "global options" => report.global = map.next_value()?,
-                "jobs" => report.jobs = Some(map.next_value()?),
-                "client_stats" => report.clients = Some(map.next_value()?),
+                "jobs" => self.found.only(&key, &mut report.jobs, map.next_value()?),
+                "client_stats" => self.found.only(&key, &mut report.clients, map.next_value()?),
                 _ => map.next_value_seed(Finder {
                     found: self.found,
                     depth,
@@ -235,6 +266,8 @@ impl Report<'_> {
         for raw in all.into_iter().flatten().filter(|jobs| !is_fio(jobs)) {
             if depth < DEPTH_MAX {
                 walk(raw.get(), found, depth + 1);
+            } else if may_have_reports(raw.get()) {
+                found.too_deep();
             }
         }
         let reported: Vec<&RawValue> = all.into_iter().flatten().filter(is_fio).collect();
@@ -255,15 +288,18 @@ impl Report<'_> {
         }
     }
 
+    /// 0 if it is not known, or no time that a clock shows.
+    fn reported_ms(&self) -> u64 {
+        let seconds = || self.seconds.as_u64().and_then(|seconds| seconds.checked_mul(1000));
+        self.milliseconds.as_u64().or_else(seconds).unwrap_or(0)
+    }
+
     fn run(&self, raw: &RawValue) -> Result<Run, String> {
         let jobs: Vec<JobJson> = serde_json::from_str(raw.get())
             .map_err(|error| format!("has a report of fio with odd jobs: {error}"))?;
         let mut run = Run {
             version: self.version.as_ref().map(words).unwrap_or_default(),
-            reported_ms: self
-                .milliseconds
-                .as_u64()
-                .unwrap_or(self.seconds.as_u64().unwrap_or(0) * 1000),
+            reported_ms: self.reported_ms(),
             ..Run::default()
         };
         let global = options(&self.global);
@@ -279,151 +315,10 @@ fn words(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
+/// Those that matter. Each job has those of all jobs: long ones would be stored many times.
 fn options(value: &Value) -> BTreeMap<String, String> {
     let all = value.as_object().into_iter().flatten();
-    all.map(|(name, value)| (name.clone(), words(value))).collect()
-}
-
-#[derive(Deserialize)]
-struct JobJson {
-    #[serde(default)]
-    jobname: String,
-    #[serde(default)]
-    groupid: u64,
-    #[serde(default)]
-    error: i64,
-    #[serde(default)]
-    job_start: Option<u64>,
-    #[serde(default, rename = "job options")]
-    options: Value,
-    #[serde(default)]
-    read: Option<DirectionJson>,
-    #[serde(default)]
-    write: Option<DirectionJson>,
-    #[serde(default)]
-    trim: Option<DirectionJson>,
-    #[serde(default)]
-    mixed: Option<DirectionJson>,
-    #[serde(default)]
-    sync: Option<DirectionJson>,
-}
-
-#[derive(Deserialize)]
-struct DirectionJson {
-    #[serde(default)]
-    io_bytes: f64,
-    #[serde(default)]
-    io_kbytes: Option<f64>,
-    /// KiB/s.
-    #[serde(default)]
-    bw: f64,
-    #[serde(default)]
-    iops: f64,
-    /// Milliseconds. fio always reports them; other programs shorten its reports.
-    #[serde(default)]
-    runtime: Option<f64>,
-    #[serde(default)]
-    total_ios: f64,
-    #[serde(default)]
-    lat_ns: Option<LatencyJson>,
-    #[serde(default)]
-    clat_ns: Option<LatencyJson>,
-    #[serde(default)]
-    lat: Option<LatencyJson>,
-    #[serde(default)]
-    clat: Option<LatencyJson>,
-}
-
-#[derive(Deserialize)]
-struct LatencyJson {
-    #[serde(default)]
-    bins: BTreeMap<u64, u64>,
-    /// fio 2 has the key `0.00` several times.
-    #[serde(default)]
-    percentile: BTreeMap<String, f64>,
-}
-
-impl JobJson {
-    fn job(self, global: &BTreeMap<String, String>) -> Result<Job, String> {
-        let name = self.jobname;
-        let given = [
-            (Direction::Read, self.read),
-            (Direction::Write, self.write),
-            (Direction::Trim, self.trim),
-            (Direction::Mixed, self.mixed),
-        ];
-        if given.iter().all(|(_, direction)| direction.is_none()) && self.error == 0 {
-            return Err(format!(
-                "has a job `{name}` with none of `read`, `write`, `trim` and `mixed`"
-            ));
-        }
-        let mut directions = BTreeMap::new();
-        for (direction, given) in given {
-            let Some(given) = given else { continue };
-            if given.runtime.is_none() && (given.bw > 0.0 || given.iops > 0.0) {
-                let direction = direction.name();
-                return Err(format!(
-                    "has a report of fio that was shortened: `{direction}` of its job `{name}` has no `runtime`"
-                ));
-            }
-            directions.insert(direction, given.figures());
-        }
-        let mut all = global.clone();
-        all.extend(options(&self.options));
-        let error = failed(i32::try_from(self.error).unwrap_or(i32::MAX));
-        Ok(Job {
-            name,
-            group: self.groupid,
-            process: None,
-            error,
-            unreadable: None,
-            started_ms: self.job_start,
-            options: all,
-            directions,
-            fsyncs: self.sync.map(DirectionJson::figures).unwrap_or_default(),
-        })
-    }
-}
-
-impl DirectionJson {
-    fn figures(self) -> Figures {
-        let runtime = self.runtime.unwrap_or(0.0);
-        // fio 2 reports KiB under the same name, as the rate shows.
-        let in_kib = self.io_kbytes.is_none() && {
-            let rate = self.io_bytes * 1000.0 / runtime.max(1.0);
-            self.bw > 0.0 && rate < self.bw * 30.0
-        };
-        let bytes = if in_kib { self.io_bytes * 1024.0 } else { self.io_bytes };
-        let operations = if self.total_ios > 0.0 {
-            self.total_ios
-        } else {
-            self.iops * runtime / 1000.0
-        };
-        let in_nanoseconds = [
-            (self.lat_ns, 1.0),
-            (self.clat_ns, 1.0),
-            (self.lat, 1e3),
-            (self.clat, 1e3),
-        ];
-        let mut figures = Figures {
-            bytes,
-            operations,
-            milliseconds: runtime,
-            ..Figures::default()
-        };
-        for (latency, scale) in in_nanoseconds {
-            let Some(latency) = latency else { continue };
-            if figures.bins.is_empty() && scale == 1.0 {
-                figures.bins = latency.bins;
-            }
-            if figures.percentiles.is_empty() {
-                let parsed = latency.percentile.iter().filter_map(|(percent, value)| {
-                    let percent: f64 = percent.parse().ok()?;
-                    Some((percent, value * scale))
-                });
-                figures.percentiles = parsed.filter(|(percent, _)| *percent > 0.0).collect();
-            }
-        }
-        figures
-    }
+    all.filter(|(name, _)| is_known(name))
+        .map(|(name, value)| (name.clone(), short(&words(value)).into_owned()))
+        .collect()
 }

@@ -3,6 +3,8 @@
 //! Source: fio's HOWTO, "Terse output", and `show_ddir_status_terse` in its stat.c.
 
 use super::fio::{Direction, Figures, Job, Run, failed};
+use super::{RESULTS_MAX, short};
+use std::collections::HashMap;
 
 /// Values of a direction: sums, latencies, percentiles and bandwidth. Version 5 adds six.
 const WIDTH: usize = 41;
@@ -17,6 +19,8 @@ pub(super) fn is_line(line: &str) -> bool {
 /// All lines of a text; lines with other text between them are of different runs.
 pub(super) fn runs(text: &str) -> Result<Vec<Run>, String> {
     let mut runs: Vec<Run> = Vec::new();
+    // The places of the jobs of one name and group: a run has one.
+    let mut known: HashMap<(String, u64), Vec<(usize, usize)>> = HashMap::new();
     let mut follows = false;
     for (number, line) in (1..).zip(text.lines()) {
         if !is_line(line) {
@@ -26,40 +30,35 @@ pub(super) fn runs(text: &str) -> Result<Vec<Run>, String> {
         }
         let (version, job) =
             job(line.trim()).map_err(|what| format!("line {number} is not a terse line of fio: {what}"))?;
-        let same = |before: &&Job| (&before.name, before.group) == (&job.name, job.group);
-        let grew = |before: &&Job| {
-            same(before)
-                && Direction::ALL.iter().all(|direction| {
-                    let of = |job: &Job| {
-                        job.directions
-                            .get(direction)
-                            .map_or((0.0, 0.0), |f| (f.bytes, f.milliseconds))
-                    };
-                    of(&job).0 >= of(before).0 && of(&job).1 >= of(before).1
-                })
-                && job.milliseconds() > 1.5 * before.milliseconds()
-        };
+        let of_name = known.entry((job.name.clone(), job.group)).or_default();
         // Whatever is between them: fio prints its progress between its reports.
-        if let Some(before) = runs.iter().flat_map(|run| &run.jobs).find(grew) {
+        if of_name.iter().any(|&(run, at)| grew(&runs[run].jobs[at], &job)) {
             return Err(format!(
                 "line {number} repeats the job `{}` with more of the same work: terse lines do not say whether that is a \
                  later report of one run (--status-interval) or another run; import the lines of one report",
-                before.name
+                short(&job.name)
             ));
         }
         if !follows {
             runs.push(Run::default());
         }
         follows = true;
-        let Some(run) = runs.last_mut() else { continue };
-        if let Some(before) = run.jobs.iter().find(same) {
+        if runs.len() > RESULTS_MAX {
+            return Err(format!(
+                "has more than {RESULTS_MAX} runs of fio: at most these are imported at once"
+            ));
+        }
+        let last = runs.len() - 1;
+        if of_name.last().is_some_and(|(run, _)| *run == last) {
             return Err(format!(
                 "line {number} is of another job `{}`: terse lines do not say whether jobs of one name ran at the same \
                  time (numjobs) or one after the other; import each line as a file of its own, or use --group_reporting \
                  or --output-format=json",
-                before.name
+                short(&job.name)
             ));
         }
+        let run = &mut runs[last];
+        of_name.push((last, run.jobs.len()));
         if line.trim_start().starts_with('3') && job.directions.values().all(|figures| figures.bytes <= 0.0) {
             let what = "version 3 of the terse lines has no columns for trims: --terse-version=5 has them";
             run.notes.push(what.to_owned());
@@ -68,6 +67,20 @@ pub(super) fn runs(text: &str) -> Result<Vec<Run>, String> {
         run.jobs.push(job);
     }
     Ok(runs)
+}
+
+/// Whether a job did more than an earlier one of its name, for longer.
+fn grew(before: &Job, job: &Job) -> bool {
+    let of = |job: &Job, direction| {
+        let figures = job.directions.get(direction);
+        figures.map_or((0.0, 0.0), |figures| (figures.bytes, figures.milliseconds))
+    };
+    let no_less = |direction| {
+        let ((bytes, milliseconds), (bytes_before, milliseconds_before)) =
+            (of(job, direction), of(before, direction));
+        bytes >= bytes_before && milliseconds >= milliseconds_before
+    };
+    Direction::ALL.iter().all(no_less) && job.milliseconds() > 1.5 * before.milliseconds()
 }
 
 fn job(line: &str) -> Result<(String, Job), String> {
@@ -94,7 +107,12 @@ fn job(line: &str) -> Result<(String, Job), String> {
         group: number(head + 1)? as u64,
         ..Job::default()
     };
-    job.error = failed(number(head + 2)? as i32);
+    let error = text(head + 2)?;
+    job.error = failed(
+        error
+            .parse()
+            .map_err(|_| format!("`{error}` is not an error's number"))?,
+    );
     // With unified_rw_reporting, there is one direction.
     let directions = if is_mixed { &[Direction::Mixed][..] } else { directions };
     for (index, direction) in directions.iter().enumerate() {

@@ -3,6 +3,7 @@
 //! Its figures have three or four digits. Text around it, indentation and marks of quotation are ignored.
 
 use super::fio::{ALL_CLIENTS, Direction, Figures, Job, Run, failed};
+use super::short;
 use std::collections::BTreeMap;
 
 /// Whether the text has the line of a job.
@@ -91,7 +92,6 @@ impl Reader {
         if !self.run.jobs.is_empty() && self.summaries >= self.clients {
             self.end_of_run();
         }
-        let name = name.rsplit(['>', ' ']).next().unwrap_or(name);
         let mut said = BTreeMap::new();
         for key in ["rw", "ioengine", "iodepth"] {
             let value = rest.split(&format!(" {key}=")).nth(1);
@@ -103,7 +103,10 @@ impl Reader {
             let end = sizes.find(", ioengine").unwrap_or(sizes.len());
             said.insert("bs".to_owned(), sizes[..end].to_owned());
         }
-        self.patterns.insert(name.to_owned(), said);
+        // Words before a name may be those of a log.
+        let last = name.rsplit(['>', ' ']).next().unwrap_or(name);
+        self.patterns.insert(last.to_owned(), said.clone());
+        self.patterns.insert(name_of(name).to_owned(), said);
     }
 
     fn job(&mut self, line: &str, mut job: Job) {
@@ -130,14 +133,20 @@ impl Reader {
 
     fn of_job(&mut self, line: &str) {
         let figures = figures(line);
-        let is_new = |job: &Job| figures.as_ref().is_none_or(|(of, _)| !job.directions.contains_key(of));
+        let is_new = |job: &Job| figures.as_ref().is_none_or(|(of, ..)| !job.directions.contains_key(of));
         let Some(job) = self.run.jobs.last_mut().filter(|job| self.is_in_job && is_new(job)) else {
             // Those of another job, whose first line is missing.
             self.orphans += u32::from(figures.is_some());
             self.is_in_job = false;
             return;
         };
-        if let Some((direction, figures)) = figures {
+        if let Some((direction, figures, odd)) = figures {
+            if odd > SAME_AMOUNT {
+                let (name, direction) = (short(&job.name), direction.name());
+                self.run.notes.push(format!(
+                    "the rate of {direction} of `{name}` is not its amount of data in its time, which is taken"
+                ));
+            }
             (self.direction, self.is_of_fsync) = (Some(direction), false);
             self.unit = None;
             job.directions.insert(direction, figures);
@@ -242,20 +251,25 @@ fn job_line(line: &str) -> Option<Job> {
     };
     let group = rest[..rest.find(|c: char| !c.is_ascii_digit())?].parse().ok()?;
     let error = after("err=")?;
-    let name = name
-        .trim_start_matches(|c: char| c.is_whitespace() || c == '>' || c == '#')
-        .trim();
     Some(Job {
-        name: name.to_owned(),
+        name: name_of(name).to_owned(),
         group,
         process: after("pid="),
-        error: failed(error as i32),
+        error: failed(i64::try_from(error).unwrap_or(i64::MAX)),
         ..Job::default()
     })
 }
 
+/// The name of a job, without marks of quotation.
+fn name_of(name: &str) -> &str {
+    name.trim_start_matches(|c: char| c.is_whitespace() || c == '>' || c == '#')
+        .trim()
+}
+
 /// `read : io=10240MB, bw=63317KB/s, iops=15829, runt=165607msec`, or as version 3 writes it.
-fn figures(line: &str) -> Option<(Direction, Figures)> {
+///
+/// With them the factor by which its rates differ from its amount of data in its time.
+fn figures(line: &str) -> Option<(Direction, Figures, f64)> {
     let (word, rest) = line.split_once(':')?;
     let direction = Direction::ALL
         .into_iter()
@@ -287,14 +301,24 @@ fn figures(line: &str) -> Option<(Direction, Figures)> {
     };
     let milliseconds: f64 = run_time(&milliseconds)?;
     let rates = rates.into_iter().flatten().map(|rate| rate.times(milliseconds / 1e3));
+    let rates: Vec<Printed> = rates.collect();
+    // Times that are shorter are printed as 0.
+    let odd = match milliseconds >= 1.0 {
+        true => rates.iter().map(|rate| rate.factor_to(&io)).fold(1.0, f64::max),
+        false => 1.0,
+    };
+    if odd > OTHER_UNIT {
+        return None;
+    }
     Some((
         direction,
         Figures {
-            bytes: agreed(&io, &rates.collect::<Vec<_>>()),
+            bytes: agreed(&io, &rates),
             operations: iops * milliseconds / 1e3,
             milliseconds,
             ..Figures::default()
         },
+        odd,
     ))
 }
 
@@ -303,7 +327,8 @@ fn run_time(text: &str) -> Option<f64> {
     text.split("msec").next()?.trim().parse().ok()
 }
 
-/// The beginning of a line that should have figures, as `figures` reads them, but is cut off or changed.
+/// The beginning of a line that should have figures, as `figures` reads them, but is cut off or changed, or contradicts
+/// itself.
 fn odd_figures(line: &str) -> Option<String> {
     let (word, rest) = line.split_once(':')?;
     let is_direction = Direction::ALL.iter().any(|direction| direction.name() == word.trim());
@@ -322,6 +347,8 @@ struct Printed {
     may_lack_one: bool,
     /// What one before the decimal point is.
     one: f64,
+    /// Rates may be in bits (`unit_base`).
+    is_in_bytes: bool,
 }
 
 impl Printed {
@@ -334,6 +361,7 @@ impl Printed {
         let decimals = text[..end].split_once('.').map_or("", |(_, decimals)| decimals);
         let one = amount(&format!("1{}", &text[end..]))?;
         Some(Self {
+            is_in_bytes: text.ends_with('B'),
             value: amount(text)?,
             half: one / 2.0 / 10_f64.powi(decimals.len() as i32),
             may_lack_one: !decimals.is_empty() && decimals.bytes().all(|digit| digit == b'0'),
@@ -359,6 +387,17 @@ impl Printed {
         }
     }
 
+    /// By which factor it differs from another amount, whatever their digits.
+    fn factor_to(self, other: &Self) -> f64 {
+        let low = |of: Self| of.value - of.half;
+        let high = |of: Self| of.value + if of.may_lack_one { of.one } else { of.half };
+        let factor = |more: Self, less: Self| low(more) / high(less);
+        match self.is_in_bytes && other.is_in_bytes {
+            true => factor(self, *other).max(factor(*other, self)),
+            false => 1.0,
+        }
+    }
+
     /// The intervals in which the figure may be, the likely one first.
     fn intervals(self) -> impl Iterator<Item = (f64, f64)> {
         let lacks_one = self.value + self.one;
@@ -366,6 +405,11 @@ impl Printed {
         std::iter::once((self.value - self.half, self.value + self.half)).chain(unlikely)
     }
 }
+
+/// Versions before 2 mixed units of 1000 and of 1024: their square is 5 %, that of terabytes 10 %.
+const SAME_AMOUNT: f64 = 1.25;
+/// Figures that differ by more are of other units: the line was changed.
+const OTHER_UNIT: f64 = 500.0;
 
 /// The amount of data as printed, if the rates agree with it within their digits or nothing does; else the amount on which all
 /// agree.

@@ -200,7 +200,7 @@ fn size(kib: u64) -> String {
 /// Adds a figure to the last result of this work that has none of its test: a second figure is of another run. Fails if it is
 /// no rate, or one too many.
 fn add(results: &mut Results, of: Of, test: IozoneTest, kib_per_second: f64) -> Result<(), String> {
-    if !(0.0..1e18).contains(&kib_per_second) {
+    if !(0.0..=output::RATE_MAX).contains(&kib_per_second) {
         return Err(format!(
             "is not valid output of IOzone: {kib_per_second} is no rate in KiB/s"
         ));
@@ -342,6 +342,12 @@ fn excel(text: &str) -> Result<Results, String> {
                         "is output of IOzone with an odd report for Excel: a value is not a number".to_owned(),
                     );
                 };
+                let is_size = |kib: f64| kib.fract() == 0.0 && (0.0..=output::FILE_KIB_MAX as f64).contains(&kib);
+                if let Some(odd) = [*file, *record].into_iter().find(|kib| !is_size(*kib)) {
+                    return Err(format!(
+                        "is output of IOzone with an odd report for Excel: {odd} is no size in KiB"
+                    ));
+                }
                 let of = Of::work(sizes(*file as u64, *record as u64));
                 add(&mut results, of, *test, *figure)?;
             }

@@ -2,6 +2,8 @@
 //! before each line.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
+use std::collections::HashSet;
 
 /// The text as the program printed it, as far as that can be known.
 pub(super) fn strip(text: &str) -> Cow<'_, str> {
@@ -13,20 +15,48 @@ pub(super) fn strip(text: &str) -> Cow<'_, str> {
     if text.contains('\r') {
         text = Cow::Owned(text.replace("\r\n", "\n").replace('\r', "\n"));
     }
-    if text.lines().any(|line| prefix(line) > 0) {
-        let lines = text.lines().map(|line| &line[prefix(line)..]);
+    if text.lines().any(|line| prefix(line, &|_| true) > 0) {
+        let containers = containers(&text);
+        let is_container = |name: &str| containers.contains(name);
+        let lines = text.lines().map(|line| &line[prefix(line, &is_container)..]);
         text = Cow::Owned(lines.collect::<Vec<_>>().join("\n"));
     }
     text
 }
 
-/// Bytes of the line that a log put before it.
-fn prefix(line: &str) -> usize {
+/// The names of containers before lines. A name before nothing but the first lines of fio's jobs is a part of their
+/// names: `seq | x: (groupid=0`.
+fn containers(text: &str) -> HashSet<String> {
+    let mut names = HashSet::new();
+    for line in text.lines() {
+        let of_line = RefCell::new(Vec::new());
+        let length = prefix(line, &|name| {
+            of_line.borrow_mut().push(name.to_owned());
+            true
+        });
+        let is_of_a_job = [": (groupid=", ": (g="]
+            .iter()
+            .any(|sign| line[length..].contains(sign));
+        if !is_of_a_job {
+            names.extend(of_line.into_inner());
+        }
+    }
+    names
+}
+
+/// Bytes of the line that a log put before it, with the names of containers that are some.
+fn prefix(line: &str, is_container: &dyn Fn(&str) -> bool) -> usize {
     let mut rest = line;
     // The log of a CI has the time of the log of a container.
     for _ in 0..3 {
         let before = rest;
-        for cut in [github, compose, journal, bracket, time, container] {
+        rest = github(rest).unwrap_or(rest);
+        if let Some((name, of_container)) = compose(rest)
+            && is_container(name)
+        {
+            rest = of_container;
+        }
+        for cut in [journal, bracket, time, container] {
             rest = cut(rest).unwrap_or(rest);
         }
         if rest.len() == before.len() {
@@ -77,8 +107,8 @@ fn bracket(line: &str) -> Option<&str> {
     None
 }
 
-/// `fio-client-1  | ` of `docker compose logs`.
-fn compose(line: &str) -> Option<&str> {
+/// The name and the line of `fio-client-1  | ` of `docker compose logs`.
+fn compose(line: &str) -> Option<(&str, &str)> {
     let (name, rest) = line
         .split_once(" | ")
         .or(line.split_once(" |").filter(|(_, rest)| rest.is_empty()))?;
@@ -87,7 +117,7 @@ fn compose(line: &str) -> Option<&str> {
         && name
             .bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte));
-    is_name.then_some(rest)
+    is_name.then_some((name, rest))
 }
 
 /// `May 14 09:12:10 rig fio[2211]: ` of a system's journal.

@@ -16,6 +16,11 @@ const CHILDREN: &[(&str, IozoneTest)] = &[
     ("freaders", IozoneTest::Fread),
 ];
 
+/// A petabyte per second, in KiB.
+pub(crate) const RATE_MAX: f64 = 1e12;
+/// The largest file of Linux, in KiB.
+pub(crate) const FILE_KIB_MAX: u64 = 1 << 53;
+
 /// A row of the table.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Row {
@@ -82,7 +87,12 @@ pub(crate) fn children(line: &str) -> Result<Option<Children<'_>>, String> {
         .ok_or_else(|| format!("`{}` has no figure", line.trim()))?;
     let who = who.trim();
     let words = who.trim_start_matches(|c: char| c.is_ascii_digit());
-    let processes = who[..who.len() - words.len()].parse().unwrap_or(1);
+    let processes = match &who[..who.len() - words.len()] {
+        "" => 1,
+        digits => digits
+            .parse()
+            .map_err(|_| format!("{digits} processes are more than can run"))?,
+    };
     let words = words.trim();
     let test = CHILDREN
         .iter()
@@ -139,6 +149,9 @@ pub(crate) fn rows(printed: &str) -> Result<(Vec<Row>, Vec<String>), String> {
             continue;
         }
         let at = |what: &str| format!("line {number}: {what}");
+        if file_kib > FILE_KIB_MAX {
+            return Err(at("no file is as large"));
+        }
         if record_kib > file_kib {
             return Err(at("a record is larger than its file: the table's lines are wrapped"));
         }
@@ -291,8 +304,8 @@ fn words_with_ends(line: &str) -> impl Iterator<Item = (&str, usize)> {
 fn rate(text: &str) -> Result<f64, String> {
     let number = text.parse::<f64>().ok();
     number
-        .filter(|number| number.is_finite() && *number >= 0.0)
-        .ok_or_else(|| format!("`{text}` is not a number"))
+        .filter(|number| (0.0..=RATE_MAX).contains(number))
+        .ok_or_else(|| format!("`{text}` is not a number that can be measured"))
 }
 
 #[cfg(test)]

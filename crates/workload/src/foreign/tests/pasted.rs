@@ -49,7 +49,7 @@ fn issue_39_10_a_sum_over_clients_that_stands_alone_is_read_with_a_note() {
 
 #[test]
 fn issue_39_10_text_that_was_cut_off_says_so() {
-    let cut = "a: (groupid=0, jobs=1): err= 0: pid=1: x\n  read: IOPS=1, BW=1MiB/s (1MB/s)(10MiB/1000msec)\n";
+    let cut = "a: (groupid=0, jobs=1): err= 0: pid=1: x\n  read: IOPS=1, BW=10MiB/s (10MB/s)(10MiB/1000msec)\n";
     assert!(noted(&one(cut), "Run status group"));
     assert!(one(&format!("{cut}Run status group 0 (all jobs):\n")).notes.is_empty());
 }
@@ -247,4 +247,35 @@ fn issue_39_10_thousands_of_fio_1_are_not_cut_off() {
 fn issue_39_9_a_job_that_was_limited_is_named() {
     let limited = job("a", 0, r#""rw": "randwrite", "rate_iops": "300""#, NONE, (4, 1000));
     assert!(noted(&one(&report_at(1, &[limited])), "rate_iops=300"));
+}
+
+/// They were read as one job `x`, and added.
+#[test]
+fn a_bar_in_names_of_jobs_is_no_container_of_a_log() {
+    let job = |name: &str, pid: u32, kib: u32| {
+        format!(
+            "{name}: (groupid=0, jobs=1): err= 0: pid={pid}: Fri Nov 27 22:16:38 2026\n\
+             \x20 read: IOPS={}, BW={kib}KiB/s ({kib}kB/s)({kib}KiB/1000msec)\n",
+            kib / 4
+        )
+    };
+    let heading =
+        |name: &str, rw: &str| format!("{name}: (g=0): rw={rw}, bs=4K-4K/4K-4K, ioengine=libaio, iodepth=1\n");
+    let text = [
+        heading("seq | x", "read"),
+        heading("rand | x", "randread"),
+        "fio-3.33\n\n".to_owned(),
+        job("seq | x", 1, 400),
+        job("rand | x", 2, 1200),
+        "\nRun status group 0 (all jobs):\n".to_owned(),
+    ]
+    .concat();
+    let log: String = text.lines().map(|line| format!("fio-1  | {line}\n")).collect();
+    for text in [text, log] {
+        let foreign = one(&text);
+        let iops = ["seq | x", "rand | x"].map(|test| value(&foreign, test, Metric::Iops));
+        assert_eq!(iops, [Some(100.0), Some(300.0)], "{text}");
+        let of = |key: &str| foreign.settings.get(key).map(String::as_str);
+        assert_eq!([of("seq | x rw"), of("rand | x rw")], ["read", "randread"].map(Some));
+    }
 }
