@@ -42,7 +42,7 @@ pub struct Options {
     pub loops: Option<LoopFiles>,
     pub loop_folder: Option<PathBuf>,
     pub store: PathBuf,
-    /// Of a trial on this machine; [`TRIAL_LIMIT`] if absent.
+    /// Time limit of a trial on this machine; [`TRIAL_LIMIT`] if absent.
     pub trial_limit: Option<Duration>,
     /// Whether serial numbers are stored in full.
     pub serials: bool,

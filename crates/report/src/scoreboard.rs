@@ -80,7 +80,7 @@ impl Column {
         }
     }
 
-    /// Of a score, the test within the column: `read` of `photos read`. Empty if the column is a test.
+    /// The test of a score within the column: `read` of `photos read`. Empty if the column is a test.
     pub(crate) fn test_within<'a>(&self, score: &'a Score) -> &'a str {
         if !self.test.is_empty() {
             return "";

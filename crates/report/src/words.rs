@@ -29,7 +29,7 @@ pub use warnings::{Warnings, order_of};
 
 use crate::input::Input;
 use study::metric::{Better, Metric};
-use study::plan::Plan;
+use study::plan::{Cell, Plan};
 use study::stack::{DiskGroup, MachineKind, StackSpec};
 
 /// The mark of a lab run on every page and table.
@@ -77,6 +77,16 @@ pub(crate) fn processor(plan: &Plan) -> String {
             format!("Processor time is that of a model ({models}), and not modelled where none is named.")
         }
     }
+}
+
+/// What short latencies mean where a guest has no processor model; `None` if each has one.
+pub(crate) fn latencies_without_processor(plan: &Plan) -> Option<String> {
+    let has_none = |cell: &Cell| cell.machine.kind == MachineKind::Lab && cell.machine.processor.is_none();
+    plan.cells.iter().any(has_none).then(|| {
+        "Where no processor is named, programs, the kernel and cache hits take no time: latencies of less than a microsecond are \
+         not those of a real machine."
+            .to_owned()
+    })
 }
 
 /// The same as a mark next to figures.

@@ -105,10 +105,13 @@ impl CellId {
     }
 }
 
+/// All parts of a cell but the work, and their hash.
+type Setting = (Vec<Act>, Arc<MachineSpec>, Arc<StackSpec>, Sha256);
+
 /// What many cells of a plan share: the hash of all parts but the work, and the canonical text of the work.
 #[derive(Default)]
 pub(crate) struct Shared {
-    last: Option<(Vec<Act>, Arc<MachineSpec>, Arc<StackSpec>, Sha256)>,
+    last: Option<Setting>,
     /// By the name of the workload.
     works: HashMap<String, (Work, String)>,
 }

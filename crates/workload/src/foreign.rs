@@ -44,7 +44,7 @@ const EVENTS_MAX: usize = 200_000;
 /// fio's limit of a job's name is 127.
 const NAME_BYTES_MAX: usize = 255;
 
-/// Of a kind. Each result has the notes of its file: a long file would be stored many times.
+/// Notes of one kind. Each result has the notes of its file: a long file would be stored many times.
 const NOTES_MAX: usize = 20;
 
 /// The notes, each once, and of each kind not too many.

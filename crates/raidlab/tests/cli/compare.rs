@@ -177,14 +177,13 @@ fn the_lab_is_compared_with_a_host() {
 #[test]
 fn issue_39_no_folder_is_published_by_a_comparison() {
     let desk = desk();
-    let store = desk.folder().join("old.db");
-    let store = store.to_str().expect("a path");
+    let folder = desk.folder().display().to_string();
+    let store = format!("{folder}/old.db");
     for format in ["html", "json"] {
-        let ran = desk.run(&["compare", store, store, "--format", format]);
+        let ran = desk.run(&["compare", &store, &store, "--format", format]);
         assert_eq!(ran.exit, Some(0), "{}", ran.stderr);
-        let folder = desk.folder().to_str().expect("a path");
         assert!(
-            ran.stdout.contains("of old.db") && !ran.stdout.contains(folder),
+            ran.stdout.contains("of old.db") && !ran.stdout.contains(&folder),
             "{format}"
         );
     }

@@ -306,7 +306,7 @@ fn issue_39_json_for_programs_is_json_whatever_names_are() {
     import(&desk, &["a.json"]);
     for command in [&["export"] as &[&str], &["show", "--format", "json"]] {
         let ran = desk.run(command);
-        let value: serde_json::Value = serde_json::from_str(&ran.stdout).expect("JSON");
+        let value: Value = serde_json::from_str(&ran.stdout).expect("JSON");
         assert!(value.to_string().contains('\u{202e}'), "{command:?}");
     }
     let csv = desk.run(&["export", "--format", "csv"]).stdout;

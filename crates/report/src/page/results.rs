@@ -489,13 +489,6 @@ pub(super) fn notes(input: &Input, results: &Results) -> Vec<String> {
     }
     notes.extend(words::rebuild::note(input));
     notes.push("Percentiles are those of all trials' operations together; they are never averaged.".to_owned());
-    let takes_no_time = |cell: &Cell| cell.machine.kind == MachineKind::Lab && cell.machine.processor.is_none();
-    if input.plan.cells.iter().any(takes_no_time) {
-        notes.push(
-            "Where no processor is named, programs, the kernel and cache hits take no time: latencies of less than a \
-             microsecond are not those of a real machine."
-                .to_owned(),
-        );
-    }
+    notes.extend(words::latencies_without_processor(&input.plan));
     notes
 }

@@ -49,7 +49,7 @@ pub(crate) fn of(input: &Input, cell: &Cell) -> (Vec<String>, Vec<String>) {
         .map(|argv| cleaned(argv, &mut disks))
         .collect();
     if cell.lacks_bitmap_by_size() {
-        // Of whole disks mdadm decides by itself.
+        // mdadm decides by the size of the disks.
         made.iter_mut()
             .for_each(|argv| argv.retain(|word| word != "--bitmap=none"));
     }

@@ -149,6 +149,36 @@ impl Place for LabPlace {
             let exploration = Exploration { trial, spec, config };
             return Ok(super::power_cuts::run(&exploration, stop, see));
         }
+        self.in_guest(trial, &config, trace.as_ref(), stop, see)
+    }
+}
+
+/// Why there is no stack for a trial.
+enum NotCreated {
+    Place(PlaceError),
+    /// It could not be created: the trial's report.
+    Trial(Box<TrialReport>),
+}
+
+impl NotCreated {
+    fn report(self) -> Result<TrialReport, PlaceError> {
+        match self {
+            Self::Place(error) => Err(error),
+            Self::Trial(report) => Ok(*report),
+        }
+    }
+}
+
+impl LabPlace {
+    /// A trial in a guest, with what is seen of it from outside.
+    fn in_guest(
+        &self,
+        trial: &Trial,
+        config: &Config<'_>,
+        trace: Option<&TraceFile>,
+        stop: &AtomicBool,
+        see: &mut dyn FnMut(Seen),
+    ) -> Result<TrialReport, PlaceError> {
         let mut outcome = OutcomeReader::default();
         let bound = DiskBound::of(trial, &self.models);
         let whole_disk = WholeDisk::of(trial, &self.models);
@@ -172,7 +202,7 @@ impl Place for LabPlace {
             added.for_each(|event| see(Seen::Event(event)));
         };
         let ended = guest::run(
-            &config,
+            config,
             stop,
             &mut |line| outcome.line(line, &mut |event| see_event(event)),
             &mut |heartbeat| {
@@ -187,25 +217,7 @@ impl Place for LabPlace {
             halt: whole.err().map(PlaceError::Trace),
         })
     }
-}
 
-/// Why there is no stack for a trial.
-enum NotCreated {
-    Place(PlaceError),
-    /// It could not be created: the trial's report.
-    Trial(Box<TrialReport>),
-}
-
-impl NotCreated {
-    fn report(self) -> Result<TrialReport, PlaceError> {
-        match self {
-            Self::Place(error) => Err(error),
-            Self::Trial(report) => Ok(*report),
-        }
-    }
-}
-
-impl LabPlace {
     /// The disks of a trial with its stack, which is created if no trial has needed it before. `see` gets the calls that created it.
     fn copy_of_created(
         &self,

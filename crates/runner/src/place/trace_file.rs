@@ -95,7 +95,7 @@ mod tests {
              io = {{ rw = \"read\", size = \"{size}\" }}\n"
         );
         let plan = study_file::read(&study, "a.toml", &study_file::Known::default()).expect("a study");
-        plan.trials(1).into_iter().next().expect("a trial")
+        plan.trials(1).next().expect("a trial")
     }
 
     /// Traces of three cells were in one file.

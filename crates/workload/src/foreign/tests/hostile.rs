@@ -249,8 +249,8 @@ fn a_report_behind_a_value_that_cannot_be_read_is_not_lost_in_silence() {
             );
         }
         // It has no report.
-        let beside = format!("{{\"log\":{value}}}\n{report}");
-        assert_eq!(read(&beside).map(|all| all.len()), Ok(1), "{value}");
+        let behind_it = format!("{{\"log\":{value}}}\n{report}");
+        assert_eq!(read(&behind_it).map(|all| all.len()), Ok(1), "{value}");
     }
 }
 
@@ -271,7 +271,7 @@ fn jobs_that_an_object_has_twice_are_refused() {
 
 /// It was left out without a word, as was one in too many strings.
 #[test]
-fn a_broken_report_beside_a_sound_one_is_named() {
+fn a_broken_report_next_to_a_sound_one_is_named() {
     let report = fio(&[job("a", "1000", r#""5000": 256"#)]);
     let all = read(&format!("{report}\n{}", &report[..report.len() - 9])).expect("one report");
     assert_eq!(all.len(), 1);
