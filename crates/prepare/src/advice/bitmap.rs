@@ -9,6 +9,8 @@ use study_file::describe_size;
 
 /// Least `--bitmap-chunk` that mdadm chooses for an internal bitmap with metadata 1.x, bytes.
 const CHUNK_BYTES: u64 = 64 << 20;
+/// The largest `bitmap_chunk` of studies.
+const CHUNK_BYTES_MAX: u64 = 1 << 30;
 /// An area of fewer bits keeps most of them set: md clears a bit 5 to 10 s after its last write. Simulated, random writes of
 /// 4 KiB: on RAID 10 of four disks of 4 TB with eight in flight 64 bits cost nothing, 1,024 a factor of 4, 65,536 one of 8;
 /// with 16 in flight and 131,072 bits RAID 10 of eight reached a 29th, RAID 6 of eight a third.
@@ -60,14 +62,17 @@ pub(super) fn of_job(on_stack: &OnStack<'_>, disks: &Disks) -> Option<String> {
             "a quarter to three quarters"
         };
         let least = (covered / (BITS_MIN / 2)).next_power_of_two();
+        let coarser = match least <= CHUNK_BYTES_MAX {
+            true => format!(", and `bitmap_chunk = \"{}\"` little", study_file::format_size(least)),
+            false => String::new(),
+        };
         format!(
             "writes at random to {}, and a bit of the bitmap covers {}: {} with a bitmap first writes it for most of these writes, \
-             and flushes its disks; in the lab it reached {reached} of its rate without one; `bitmap = \"none\"` has no such cost, \
-             and `bitmap_chunk = \"{}\"` little",
+             and flushes its disks; in the lab it reached {reached} of its rate without one; `bitmap = \"none\"` has no such cost\
+             {coarser}",
             describe_size(working),
             describe_size(chunk),
-            array.level.facts().title,
-            study_file::format_size(least)
+            array.level.facts().title
         )
     })
 }
