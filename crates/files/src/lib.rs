@@ -7,7 +7,7 @@ pub mod sanitize;
 
 pub use output::{Output, OutputError};
 pub use read_file::{FileError, ReadError};
-pub use sanitize::{Colours, sanitize};
+pub use sanitize::{Colours, escape_json, sanitize};
 
 use std::io;
 use std::path::Path;

@@ -4,7 +4,7 @@
 
 use crate::{Colours, reason, sanitize};
 use std::fs::{self, File, Metadata};
-use std::io::{self, BufWriter, ErrorKind, IsTerminal, Read, Write};
+use std::io::{self, BufWriter, ErrorKind, Read, Write};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
@@ -104,7 +104,8 @@ impl Output {
     /// result.
     pub fn write(&self, contents: &str) -> Result<(), OutputError> {
         match self {
-            Output::Standard => print_data(contents),
+            // It may be a terminal, which must not execute control sequences from other people's text.
+            Output::Standard => print(contents, Colours::Shown),
             Output::File(_) | Output::Stream(_) => self.write_with(&mut |out| out.write_all(contents.as_bytes())),
         }
     }
@@ -137,15 +138,6 @@ impl Output {
             Output::Standard => None,
             Output::File(path) | Output::Stream(path) => Some(path),
         }
-    }
-}
-
-/// Writes JSON, CSV and other formats for programs to standard output: as they are, unless it is a terminal, which must not
-/// execute control sequences from other people's text.
-pub fn print_data(text: &str) -> Result<(), OutputError> {
-    match io::stdout().is_terminal() {
-        true => print(text, Colours::Shown),
-        false => Output::Standard.write_with(&mut |out| out.write_all(text.as_bytes())),
     }
 }
 

@@ -37,6 +37,22 @@ pub fn sanitize(text: &str, colours: Colours) -> Cow<'_, str> {
     Cow::Owned(sanitized)
 }
 
+/// JSON with the characters that [`sanitize`] shows as escapes of JSON, so that it stays JSON. They can only be in its strings.
+pub fn escape_json(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(is_order) {
+        return Cow::Borrowed(text);
+    }
+    let mut escaped = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        match is_order(c) {
+            // All are in the basic plane.
+            true => drop(write!(escaped, "\\u{:04x}", u32::from(c))),
+            false => escaped.push(c),
+        }
+    }
+    Cow::Owned(escaped)
+}
+
 /// Length of the colour sequence (`SGR` of ECMA-48) at the start of a text, if there is one.
 fn colour(text: &str) -> Option<usize> {
     let parameters = text.strip_prefix("\x1b[")?;

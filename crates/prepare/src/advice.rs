@@ -93,7 +93,6 @@ fn of_cell(cell: &Cell, disks: Option<&Disks>) -> Vec<(Kind, String)> {
     let of_stack = [
         (Kind::WideMirror, wide_mirror(cell)),
         (Kind::TwoDiskParity, two_disk_parity(cell)),
-        (Kind::NoBitmap, bitmap::none_by_size(cell)),
         (Kind::ShortQueue, disks.and_then(|disks| short_queue(cell, disks))),
     ];
     let of_stack = of_stack
@@ -102,7 +101,8 @@ fn of_cell(cell: &Cell, disks: Option<&Disks>) -> Vec<(Kind, String)> {
     let acts = disks.and_then(|disks| acts::of_cell(cell, disks));
     let acts = acts.map(|sentence| (Kind::Acts, sentence));
     let defects = known_defects::of_cell(cell, disks).map(|sentence| (Kind::KnownDefect, sentence));
-    let of_stack = defects.chain(of_stack);
+    let no_bitmap = bitmap::none_by_size(cell).map(|sentence| (Kind::NoBitmap, sentence));
+    let of_stack = defects.chain(no_bitmap).chain(of_stack);
     of_stack.chain(of_jobs(cell, disks)).chain(acts).collect()
 }
 

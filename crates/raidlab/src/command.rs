@@ -26,7 +26,7 @@ mod trace;
 
 use crate::cli::{Arguments, Command, Format};
 use crate::error::ExpectedError;
-use files::{Colours, output};
+use files::{Colours, escape_json, output};
 use serde_json::Value;
 use std::path::Path;
 use std::process::ExitCode;
@@ -69,14 +69,14 @@ fn print(text: &str) -> Result<(), ExpectedError> {
 
 /// For programs: a name with control characters is still JSON.
 fn print_json(value: &Value) -> Result<(), ExpectedError> {
-    Ok(output::print_data(&format!("{value:#}\n"))?)
+    print(&escape_json(&format!("{value:#}\n")))
 }
 
 /// Text for people, or JSON.
 fn print_as(format: Format, text: &str) -> Result<(), ExpectedError> {
     match format {
         Format::Text => print(text),
-        Format::Json => Ok(output::print_data(text)?),
+        Format::Json => print(&escape_json(text)),
     }
 }
 

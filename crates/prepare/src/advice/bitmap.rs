@@ -16,7 +16,8 @@ const CHUNK_BYTES_MAX: u64 = 1 << 30;
 /// with 16 in flight and 131,072 bits RAID 10 of eight reached a 29th, RAID 6 of eight a third.
 const BITS_MIN: u64 = 512;
 
-/// An array without a bitmap because its members are small, which whole disks would have.
+/// An array without a bitmap because its members are small, which whole disks would have. The sentence does not name the cell,
+/// so that a plan has it once.
 pub(super) fn none_by_size(cell: &Cell) -> Option<String> {
     let size = cell
         .stack
@@ -26,8 +27,8 @@ pub(super) fn none_by_size(cell: &Cell) -> Option<String> {
     let writes = |job: &IoJob<'_>| job.io.pattern.has_writes();
     cell.workload.work.spec().jobs().iter().any(writes).then(|| {
         format!(
-            "has no bitmap, because mdadm adds none to members of {}; whole disks have one: write `bitmap = \"internal\"` to \
-             measure its cost, or `bitmap = \"none\"`",
+            "arrays with members of {} have no bitmap, since mdadm adds none below 100 GiB; those of whole disks have one: write \
+             `bitmap = \"internal\"` to measure its cost, or `bitmap = \"none\"`",
             describe_size(size)
         )
     })

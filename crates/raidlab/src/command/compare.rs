@@ -4,7 +4,7 @@ use super::{print_with, show};
 use crate::cli::{CompareArguments, ComparisonFormat, run_choice};
 use crate::error::ExpectedError;
 use crate::progress::note;
-use files::Output;
+use files::{Output, escape_json};
 use report::ComparedSide;
 use results::{ComparedRun, comparison_json};
 use stats::run_comparison::compare_runs;
@@ -31,7 +31,8 @@ pub fn compare(arguments: &CompareArguments) -> Result<ExitCode, ExpectedError> 
             output.write(&report::comparison(&between, sides, show::options_of_files()))?;
         }
         (ComparisonFormat::Json, _) => {
-            output.write(&format!("{:#}\n", comparison_json(&first, &second, &between)))?
+            let json = format!("{:#}\n", comparison_json(&first, &second, &between));
+            output.write(&escape_json(&json))?;
         }
         (ComparisonFormat::Html, _) => output.write(&report::comparison_html(&between, sides))?,
     }

@@ -2,7 +2,7 @@
 
 use crate::cli::ExportArguments;
 use crate::error::ExpectedError;
-use files::{Output, OutputError};
+use files::{Output, OutputError, escape_json};
 use results::ExportFormat;
 use std::io::IsTerminal;
 use std::process::ExitCode;
@@ -17,6 +17,7 @@ pub fn export(arguments: &ExportArguments) -> Result<ExitCode, ExpectedError> {
     let bytes = results::export(&store, run.id, format).map_err(ExpectedError::StoreUnderWay)?;
     match format {
         ExportFormat::Parquet => output.write_with(&mut |out| out.write_all(&bytes))?,
+        ExportFormat::Json => output.write(&escape_json(&String::from_utf8_lossy(&bytes)))?,
         // The terminal gets text that is sanitized.
         _ => output.write(&String::from_utf8_lossy(&bytes))?,
     }

@@ -46,7 +46,7 @@ fn issue_12_3_plan_warns_of_caches_and_corners() {
         "size = \"8T\", numjobs = 4, iodepth = 8, ramp_time = \"10s\", runtime = \"30s\"",
     ));
     assert_eq!(new.matches("warning:").count(), 1, "{new}");
-    assert!(new.contains("arrays with a bitmap first write it"), "{new}");
+    assert!(new.contains("with a bitmap first writes it"), "{new}");
 }
 
 #[test]

@@ -75,7 +75,13 @@ fn text(compared: &[(Model, Vec<Comparison>)]) -> String {
         }
         text.push('\n');
     }
-    let _ = writeln!(text, "{met} of {figures} figures within their goals");
+    let _ = match figures {
+        0 => writeln!(
+            text,
+            "no published figures to check against: how well the model fits is not known"
+        ),
+        _ => writeln!(text, "{met} of {figures} figures within their goals"),
+    };
     text
 }
 
