@@ -20,6 +20,8 @@ use study_file::describe_size;
 
 /// Random requests are in a corner of the disks if seek and rotation take this many times as long over all of them.
 const POSITIONING_RATIO_MIN: f64 = 1.5;
+/// Follows the subject of a warning of short seeks.
+const SEEKS: &str = "seeks within ";
 /// As in reports (`report::scoreboard`).
 const SHORT_S: f64 = 1.0;
 /// Commits a second that SSDs reach, in order of magnitude: with power-loss protection nothing is flushed.
@@ -65,7 +67,13 @@ pub fn of(plan: &Plan) -> Vec<String> {
             if kind == Kind::BelowASecond && has_weight {
                 continue;
             }
-            if listed.iter().any(|(_, other)| *other == sentence) {
+            // One for stacks of different sizes: its figures are those of the first.
+            let subject = |sentence: &str| sentence.find(SEEKS).map(|end| sentence[..end].to_owned());
+            let is_same = |(other_kind, other): &(Kind, String)| {
+                *other == sentence
+                    || (kind == Kind::InACorner && *other_kind == kind && subject(other) == subject(&sentence))
+            };
+            if listed.iter().any(is_same) {
                 continue;
             }
             if listed.iter().filter(|(other, _)| *other == kind).count() < LISTED_MAX {
@@ -360,7 +368,7 @@ impl OnStack<'_> {
         }
         // Without the stack's exact room: stacks for which all else is equal have one warning.
         Some(format!(
-            "seeks within {}, {} of the stack: over the whole disks, seek and rotation take {slower:.1} times as long{}",
+            "{SEEKS}{}, {} of the stack: over the whole disks, seek and rotation take {slower:.1} times as long{}",
             describe_size(working),
             match working as f64 / span as f64 * 100.0 {
                 ..1.0 => "less than 1 %".to_owned(),

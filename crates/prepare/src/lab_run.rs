@@ -12,6 +12,7 @@ use runner::{Admission, CreatedStacks, Kernels, LabPlace};
 use std::collections::BTreeSet;
 use std::path::Path;
 use study::plan::Plan;
+use study::stack::MachineKind;
 
 /// Fraction of the free memory that the contents of simulated disks may use before they go to a file: 1/2.
 pub(crate) const MEMORY_SHARE: u64 = 2;
@@ -45,6 +46,18 @@ pub fn check(options: &Options, plan: &Plan, cache: &Cache) -> Result<(), Error>
 
 fn check_kernels(plan: &Plan, cache: &Cache) -> Result<(), Error> {
     Ok(kernels_of(plan).iter().try_for_each(|name| cache.check(name))?)
+}
+
+/// Refuses kernels that can be built nowhere, for `plan`: what a machine lacks is no error there.
+pub fn refuse_impossible_kernels(plan: &Plan, cache: &Cache) -> Result<(), Error> {
+    let is_lab = plan.cells.iter().any(|cell| cell.machine.kind == MachineKind::Lab);
+    for name in kernels_of(plan).into_iter().filter(|_| is_lab) {
+        match cache.check(&name) {
+            Err(error) if error.is_users_error() => return Err(error.into()),
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 /// For each cell the smallest kernel that supports its stack.

@@ -93,29 +93,57 @@ fn input_with(store: &Store, run: &RunSummary, with: &[RunChoice], only: &[Strin
     Ok(whole)
 }
 
-/// Gives imported figures the workload of the run that has their test, so that they stand in one table with the run's: a
-/// file's jobs are workloads of a study. A test of several workloads stays where the name of its own workload puts it.
-fn align(imported: &mut Input, run: &Input) {
-    let own_cells = run.plan.cells_by_id();
-    let mut workloads: HashMap<&TestId, HashSet<&str>> = HashMap::new();
-    for sample in &run.samples {
-        if let Some(cell) = own_cells.get(&sample.trial.cell) {
-            workloads
-                .entry(&sample.entry.test)
-                .or_default()
-                .insert(&cell.workload.name);
+/// The workloads and tests of a run's figures.
+#[derive(Default)]
+struct OwnTests<'a> {
+    by_test: HashMap<&'a TestId, HashSet<&'a str>>,
+    by_workload: HashMap<&'a str, HashSet<&'a TestId>>,
+}
+
+impl<'a> OwnTests<'a> {
+    fn of(run: &'a Input) -> Self {
+        let cells = run.plan.cells_by_id();
+        let mut own = Self::default();
+        for sample in &run.samples {
+            if let Some(cell) = cells.get(&sample.trial.cell) {
+                let (test, workload) = (&sample.entry.test, cell.workload.name.as_str());
+                own.by_test.entry(test).or_default().insert(workload);
+                own.by_workload.entry(workload).or_default().insert(test);
+            }
+        }
+        own
+    }
+
+    /// The only workload that has this test; or the workload of this name, if it has a single test.
+    fn counterpart(&self, test: &TestId) -> Option<(&'a str, &'a TestId)> {
+        if let Some((test, workloads)) = self.by_test.get_key_value(test) {
+            let mut workloads = workloads.iter();
+            return match (workloads.next(), workloads.next()) {
+                (Some(only), None) => Some((only, test)),
+                _ => None,
+            };
+        }
+        let (workload, tests) = self.by_workload.iter().find(|(name, _)| *test == **name)?;
+        let mut tests = tests.iter();
+        match (tests.next(), tests.next()) {
+            (Some(only), None) => Some((workload, only)),
+            _ => None,
         }
     }
+}
+
+/// Gives imported figures the workload of the run that has their test, so that they stand in one table with the run's: a
+/// file's jobs are workloads of a study, whose test may be called `read` or `write`. A test of several workloads stays where the
+/// name of its own workload puts it.
+fn align(imported: &mut Input, run: &Input) {
+    let own = OwnTests::of(run);
     let mut aligned: BTreeMap<(CellId, String), Cell> = BTreeMap::new();
     let cells: HashMap<CellId, Cell> = imported.plan.cells.iter().map(|cell| (cell.id, cell.clone())).collect();
-    let mut place = |trial: &mut TrialKey, test: &TestId| {
-        let (Some(cell), Some(of_test)) = (cells.get(&trial.cell), workloads.get(test)) else {
+    let mut place = |trial: &mut TrialKey, test: &mut TestId| {
+        let (Some(cell), Some((only, own_test))) = (cells.get(&trial.cell), own.counterpart(test)) else {
             return;
         };
-        let mut of_test = of_test.iter();
-        let (Some(&only), None) = (of_test.next(), of_test.next()) else {
-            return;
-        };
+        own_test.clone_into(test);
         if cell.workload.name == only {
             return;
         }
@@ -130,13 +158,13 @@ fn align(imported: &mut Input, run: &Input) {
         trial.cell = moved.id;
     };
     for sample in &mut imported.samples {
-        place(&mut sample.trial, &sample.entry.test);
+        place(&mut sample.trial, &mut sample.entry.test);
     }
     for latency in &mut imported.latencies {
-        place(&mut latency.trial, &latency.entry.test);
+        place(&mut latency.trial, &mut latency.entry.test);
     }
     for throughput in &mut imported.throughput {
-        place(&mut throughput.trial, &throughput.entry.test);
+        place(&mut throughput.trial, &mut throughput.entry.test);
     }
     // A cell all of whose figures were moved would collide with that of another import.
     let samples = imported.samples.iter().map(|sample| sample.trial.cell);

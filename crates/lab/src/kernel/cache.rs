@@ -91,8 +91,13 @@ impl Cache {
                 }),
             };
         }
-        if source::looks_like_version(&name.source) && embedded::patches_for(&name.source).is_some() {
+        if let Some(patches) = embedded::patches_for(&name.source)
+            && source::looks_like_version(&name.source)
+        {
             let version = name.source.clone();
+            if name.parts().processor && !embedded::has_processor(patches) {
+                return Err(KernelError::NoProcessor { version });
+            }
             return Err(match version == DEFAULT_VERSION {
                 true => KernelError::NoSource { version },
                 false => KernelError::NotFetched {

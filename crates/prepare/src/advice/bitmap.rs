@@ -69,7 +69,7 @@ pub(super) fn of_job(on_stack: &OnStack<'_>, disks: &Disks) -> Option<String> {
         };
         format!(
             "writes at random to {}, and a bit of the bitmap covers {}: {} with a bitmap first writes it for most of these writes, \
-             and flushes its disks; in the lab it reached {reached} of its rate without one; `bitmap = \"none\"` has no such cost\
+             and flushes its disks; in the lab it reached {reached} of its rate without one; `bitmap = \"none\"` has no such cost, and a resync of the whole array after a crash\
              {coarser}",
             describe_size(working),
             describe_size(chunk),

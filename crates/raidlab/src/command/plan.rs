@@ -4,7 +4,7 @@ use super::{print, print_json};
 use crate::cli::{Format, PlanArguments};
 use crate::error::ExpectedError;
 use lab::kernel::Cache;
-use prepare::{advice, load_study, refusals, run_cost};
+use prepare::{advice, lab_run, load_study, refusals, run_cost};
 use runner::{Partition, is_fixed};
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -17,6 +17,7 @@ pub fn plan(arguments: &PlanArguments) -> Result<ExitCode, ExpectedError> {
     let cache = Cache::of_user();
     let (plan, _) = load_study::read(&arguments.study, &arguments.only, &cache)?;
     refusals::refuse_shards_of_claims(&plan, arguments.shard)?;
+    lab_run::refuse_impossible_kernels(&plan, &cache)?;
     match arguments.format {
         Format::Text => {
             let text = match arguments.shard {

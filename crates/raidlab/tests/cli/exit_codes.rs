@@ -109,6 +109,23 @@ fn lab_exit_130_interrupted() {
     assert_eq!(raidlab.end().exit, Some(130));
 }
 
+/// `plan` listed the refusal among the kernels to be built, and ended with success.
+#[test]
+fn issue_39_13_a_kernel_that_cannot_be_is_an_error_of_plan() {
+    let desk = Desk::new();
+    desk.write(
+        "study.toml",
+        format!("kernel = \"7.3\"\ncpu = \"xeon-gold-6248\"\n{SMALL}"),
+    );
+    let ran = desk.run(&["plan", "study.toml"]);
+    assert_eq!((ran.exit, ran.stdout.as_str()), (Some(2), ""), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("Linux 7.3 has no processor models yet"),
+        "{}",
+        ran.stderr
+    );
+}
+
 /// Both were ignored in the lab.
 #[test]
 fn issue_39_options_of_a_host_are_refused_in_the_lab() {

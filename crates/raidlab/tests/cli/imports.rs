@@ -312,3 +312,16 @@ fn issue_39_json_for_programs_is_json_whatever_names_are() {
     let text = desk.run(&["show"]).stdout;
     assert!(!text.contains('\u{202e}') && text.contains("\\u{202e}"), "{text}");
 }
+
+/// A job was called like a workload of the study, whose test is `write`, and was left out of the comparison in silence.
+#[test]
+fn issue_39_11_a_job_is_that_of_the_workload_of_its_name() {
+    let desk = Desk::new();
+    kept::store_with_samples(&desk, "raidlab.db", 2);
+    desk.write("1.json", fio("few files", 100));
+    import(&desk, &["1.json", "--stack", "elsewhere"]);
+    let ran = desk.run(&["show", "--run", "1", "--with", "2"]);
+    let first_screen = ran.stdout.replace('\n', " ");
+    let words = "Imported against simulated, few files write: 100 against 0.500 MiB/s (elsewhere against ext2)";
+    assert!(first_screen.contains(words), "{}", ran.stdout);
+}

@@ -113,7 +113,12 @@ fn cell(board: &Scoreboard, column: usize, score: &Score, has_title: bool) -> Ce
     });
     let is_missing = score.ratio.is_none();
     Cell {
-        test: if is_missing { "" } else { board.columns[column].test_within(score) }.to_owned(),
+        test: if is_missing {
+            ""
+        } else {
+            board.columns[column].test_within(score)
+        }
+        .to_owned(),
         ratio: score.ratio.map_or_else(|| score.missing.to_owned(), ratio),
         interval: interval.unwrap_or_default(),
         title: match has_title && !is_missing {

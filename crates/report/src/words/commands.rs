@@ -49,9 +49,9 @@ pub(crate) fn of(input: &Input, cell: &Cell) -> (Vec<String>, Vec<String>) {
         .map(|argv| cleaned(argv, &mut disks))
         .collect();
     if cell.lacks_bitmap_by_size() {
-        // mdadm decides by the size of the disks.
-        made.iter_mut()
-            .for_each(|argv| argv.retain(|word| word != "--bitmap=none"));
+        for word in made.iter_mut().flatten().filter(|word| *word == "--bitmap=none") {
+            "--bitmap=internal".clone_into(word);
+        }
     }
     let Some(last) = made.last() else {
         return (Vec::new(), Vec::new());
@@ -67,7 +67,11 @@ pub(crate) fn of(input: &Input, cell: &Cell) -> (Vec<String>, Vec<String>) {
     let settings = settings(&cell.stack, &device, disks.known.len());
     lines.splice(after..after, settings);
     lines.extend(mount(&cell.stack, &device));
-    (lines, notes(cell, &disks))
+    let mut notes = notes(cell, &disks);
+    if lines.iter().any(|line| line.contains(" > /sys/")) {
+        notes.push("Settings in /sys last until the next boot, or until the array is assembled again.".to_owned());
+    }
+    (lines, notes)
 }
 
 /// An argv as a shell command.
@@ -236,8 +240,8 @@ fn notes(cell: &Cell, disks: &Disks) -> Vec<String> {
     }
     if cell.lacks_bitmap_by_size() {
         notes.push(
-            "The study's small array had no bitmap. mdadm adds one to larger disks: scattered writes are slower with it, and after \
-             a crash there is no resync of the whole array."
+            "The study's small array had no bitmap; these commands make one, because without it a crash is followed by a resync of \
+             the whole array. Scattered writes are slower with it."
                 .to_owned(),
         );
     }

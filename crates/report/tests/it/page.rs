@@ -266,7 +266,7 @@ fn issue_12_3_the_report_warns_as_the_plan_does() {
     let mut input = input();
     assert!(!html(&input).contains("Warning: "));
     input.advice = vec!["the working set fits in memory".to_owned()];
-    assert!(html(&input).contains("<li>Warning: the working set fits in memory.</li>"));
+    assert!(html(&input).contains(">Warning: the working set fits in memory.</p>"));
 }
 
 /// A study of which a quarter failed had a headline that did not say so.
