@@ -43,6 +43,9 @@ pub struct ImportOptions {
     pub store: PathBuf,
 }
 
+/// What an imported file says of its work; reports show it next to comparisons.
+const SETTINGS: &str = "imported.settings";
+
 /// The run of imported results.
 pub struct Imported {
     pub run: RunId,
@@ -197,6 +200,14 @@ fn plan_of(files: &[Read], options: &ImportOptions) -> Result<(Plan, Vec<Importe
                 key: "imported.from".to_owned(),
                 value: name.clone(),
             }];
+            let settings = result.settings.iter().map(|(name, value)| format!("{name}={value}"));
+            let settings: Vec<String> = settings.collect();
+            if !settings.is_empty() {
+                events.push(Event::Provenance {
+                    key: SETTINGS.to_owned(),
+                    value: settings.join(", "),
+                });
+            }
             events.extend(result.events.iter().cloned());
             if let Some(test) = &options.test {
                 call_test(&mut events, test, file)?;

@@ -168,7 +168,7 @@ fn several_imports_stand_next_to_a_run() {
     assert_eq!(ran.exit, Some(0), "{}", ran.stderr);
     let shown = ran.stdout.replace('\n', " ");
     for words in [
-        "0 of 2 imported figures are within a factor of 1.5 of the simulated ones;",
+        "0 of 2 imported figures are within a factor of 1.5 of the simulated ones.",
         "· 1 trial · seed",
         "imported figures and those of this run  (imported, simulated)",
         "here against ext2",
@@ -318,10 +318,15 @@ fn issue_39_json_for_programs_is_json_whatever_names_are() {
 fn issue_39_11_a_job_is_that_of_the_workload_of_its_name() {
     let desk = Desk::new();
     kept::store_with_samples(&desk, "raidlab.db", 2);
-    desk.write("1.json", fio("few files", 100));
+    let report = fio("few files", 100).replace("\"jobname\"", "\"job options\": {\"size\": \"1t\"}, \"jobname\"");
+    desk.write("1.json", report);
     import(&desk, &["1.json", "--stack", "elsewhere"]);
     let ran = desk.run(&["show", "--run", "1", "--with", "2"]);
     let first_screen = ran.stdout.replace('\n', " ");
-    let words = "Imported against simulated, few files write: 100 against 0.500 MiB/s (elsewhere against ext2)";
-    assert!(first_screen.contains(words), "{}", ran.stdout);
+    for words in [
+        "Imported against simulated, few files write: 100 against 0.500 MiB/s (elsewhere against ext2)",
+        "The import has size=1t: figures of other sizes, depths or engines are not comparable.",
+    ] {
+        assert!(first_screen.contains(words), "{words} in {}", ran.stdout);
+    }
 }

@@ -410,6 +410,10 @@ mod tests {
             unranked(&named),
             " Not ranked, because too few trials count (guards excluded 1 sample): RAID 10 xfs."
         );
+        // None of its trials counts.
+        (rows[0].worst, rows[0].scores[0].ratio) = (None, None);
+        assert!(unranked(&board(&rows)).contains("RAID 10 xfs"));
+        (rows[0].worst, rows[0].scores[0].ratio) = (Some(0), Some(1.0));
         rows[0].is_ranked = true;
         assert_eq!(unranked(&board(&rows)), "");
     }

@@ -9,7 +9,7 @@ use stats::TRIALS_MIN;
 /// A stack that is not ranked and has this many times the figure of the best one that is.
 const AHEAD_MIN: f64 = 1.1;
 
-/// Stacks with a figure in every test that counts, but with too few trials that count in one: they may be better than the
+/// Stacks with too few trials that count in a test, or with none because guards excluded them: they may be better than the
 /// one that is named. With a space before it; empty if there are none.
 pub(super) fn unranked(board: &Scoreboard) -> String {
     let rows = rows(board);
@@ -34,7 +34,10 @@ pub(super) fn unranked(board: &Scoreboard) -> String {
 }
 
 fn rows(board: &Scoreboard) -> impl Iterator<Item = &ScoreRow> + Clone {
-    let is_unranked = |row: &&ScoreRow| row.worst.is_some() && !row.is_ranked && !row.is_imported;
+    // All trials of a test may have been excluded.
+    let lost_some = |row: &ScoreRow| row.scores.iter().any(|score| score.excluded > 0);
+    let is_unranked =
+        move |row: &&ScoreRow| (row.worst.is_some() || lost_some(row)) && !row.is_ranked && !row.is_imported;
     board.rows.iter().filter(is_unranked)
 }
 

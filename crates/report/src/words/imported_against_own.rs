@@ -14,6 +14,12 @@ pub const IMPORTED: &str = " (imported)";
 /// Further figures of a test than its main one that people compare.
 const FURTHER: [Metric; 2] = [Metric::Iops, Metric::LatencyP99];
 
+/// Key of what an imported file says of its work.
+const SETTINGS: &str = "imported.settings";
+
+/// Longer settings are not repeated in a sentence.
+const SETTINGS_CHARACTERS_MAX: usize = 200;
+
 /// Ratios within this factor, up or down, are counted in the first line.
 const CLOSE: f64 = 1.5;
 
@@ -103,6 +109,20 @@ fn pairs_of(input: &Input, measure: &Measure, test: &str, rates: RateUnit) -> Ve
     imported.into_iter().filter_map(pair).collect()
 }
 
+/// What the imported files say of their work, which the reader has to compare: a size that differs changes seeks.
+fn conditions(input: &Input) -> String {
+    let rows = input.facts.provenance.iter().filter(|row| row.entry.key == SETTINGS);
+    let mut said: Vec<&str> = rows.map(|row| row.entry.value.as_str()).collect();
+    said.dedup();
+    match said.as_slice() {
+        [only] if only.chars().count() <= SETTINGS_CHARACTERS_MAX => {
+            format!("The import has {only}: figures of other sizes, depths or engines are not comparable.")
+        }
+        [] => "The import does not say with which sizes, depths and engines.".to_owned(),
+        _ => "Sizes, depths and engines of the imports are in their files, and may differ.".to_owned(),
+    }
+}
+
 /// Tests with an imported figure that has no counterpart in the run.
 fn unpaired(input: &Input, results: &Results, pairs: &[Pair]) -> Vec<String> {
     let tests = results
@@ -125,6 +145,7 @@ pub(crate) fn sentence(input: &Input, results: &Results, pairs: &[Pair]) -> Opti
     if !input.has_imported() {
         return None;
     }
+    let conditions = conditions(input);
     let alone = unpaired(input, results, pairs);
     let shown: Vec<&str> = alone.iter().take(NAMED_MAX).map(String::as_str).collect();
     let alone = match (pairs, shown.as_slice()) {
@@ -142,12 +163,11 @@ pub(crate) fn sentence(input: &Input, results: &Results, pairs: &[Pair]) -> Opti
                them."
             .to_owned(),
         [one] => format!(
-            "Imported against {own}, {}: {} against {} {} ({}), {} times, {}.{alone}",
+            "Imported against {own}, {}: {} against {} {} ({}), {} times, {}. {conditions}{alone}",
             one.test, one.imported, one.own, one.unit, one.stacks, one.ratio, one.better
         ),
         _ => format!(
-            "{close} of {} imported figures are within a factor of {CLOSE} of the {own} ones; whether sizes, depths and engines are \
-             the same is not known.{}{alone}",
+            "{close} of {} imported figures are within a factor of {CLOSE} of the {own} ones. {conditions}{}{alone}",
             pairs.len(),
             stacks_apart(pairs, own)
         ),
