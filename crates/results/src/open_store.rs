@@ -108,7 +108,10 @@ impl<'a> OwnTests<'a> {
             if let Some(cell) = cells.get(&sample.trial.cell) {
                 let (test, workload) = (&sample.entry.test, cell.workload.name.as_str());
                 own.by_test.entry(test).or_default().insert(workload);
-                own.by_workload.entry(workload).or_default().insert(test);
+                // Not what is counted next to them: requests of each member.
+                if cell.workload.work.tests().iter().any(|name| *test == **name) {
+                    own.by_workload.entry(workload).or_default().insert(test);
+                }
             }
         }
         own

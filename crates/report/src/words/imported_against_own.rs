@@ -17,8 +17,11 @@ const FURTHER: [Metric; 2] = [Metric::Iops, Metric::LatencyP99];
 /// Key of what an imported file says of its work.
 const SETTINGS: &str = "imported.settings";
 
-/// Longer settings are not repeated in a sentence.
-const SETTINGS_CHARACTERS_MAX: usize = 200;
+/// Those that decide most of what disks have to do.
+const CONDITIONS: [&str; 4] = ["size", "iodepth", "numjobs", "ioengine"];
+
+/// More are not repeated in a sentence.
+const CONDITIONS_MAX: usize = 8;
 
 /// Ratios within this factor, up or down, are counted in the first line.
 const CLOSE: f64 = 1.5;
@@ -112,13 +115,22 @@ fn pairs_of(input: &Input, measure: &Measure, test: &str, rates: RateUnit) -> Ve
 /// What the imported files say of their work, which the reader has to compare: a size that differs changes seeks.
 fn conditions(input: &Input) -> String {
     let rows = input.facts.provenance.iter().filter(|row| row.entry.key == SETTINGS);
-    let mut said: Vec<&str> = rows.map(|row| row.entry.value.as_str()).collect();
-    said.dedup();
-    match said.as_slice() {
-        [only] if only.chars().count() <= SETTINGS_CHARACTERS_MAX => {
-            format!("The import has {only}: figures of other sizes, depths or engines are not comparable.")
+    let mut said: Vec<String> = Vec::new();
+    for setting in rows.flat_map(|row| row.entry.value.split(", ")) {
+        // `randread iodepth=16`, of several jobs.
+        let (name, value) = setting.split_once('=').unwrap_or((setting, ""));
+        let name = name.rsplit(' ').next().unwrap_or(name);
+        let words = format!("{name}={value}");
+        if CONDITIONS.contains(&name) && !said.contains(&words) {
+            said.push(words);
         }
-        [] => "The import does not say with which sizes, depths and engines.".to_owned(),
+    }
+    match said.len() {
+        0 => "The import does not say with which sizes, depths and engines.".to_owned(),
+        1..=CONDITIONS_MAX => format!(
+            "The import has {}: figures of other sizes, depths or engines are not comparable.",
+            said.join(", ")
+        ),
         _ => "Sizes, depths and engines of the imports are in their files, and may differ.".to_owned(),
     }
 }
