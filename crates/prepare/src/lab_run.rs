@@ -49,15 +49,11 @@ fn check_kernels(plan: &Plan, cache: &Cache) -> Result<(), Error> {
 }
 
 /// Refuses kernels that can be built nowhere, for `plan`: what a machine lacks is no error there.
-pub fn refuse_impossible_kernels(plan: &Plan, cache: &Cache) -> Result<(), Error> {
+pub fn refuse_impossible_kernels(plan: &Plan) -> Result<(), Error> {
     let is_lab = plan.cells.iter().any(|cell| cell.machine.kind == MachineKind::Lab);
-    for name in kernels_of(plan).into_iter().filter(|_| is_lab) {
-        match cache.check(&name) {
-            Err(error) if error.is_users_error() => return Err(error.into()),
-            _ => {}
-        }
-    }
-    Ok(())
+    let mut names = kernels_of(plan);
+    names.retain(|_| is_lab);
+    Ok(names.iter().try_for_each(Cache::check_name)?)
 }
 
 /// For each cell the smallest kernel that supports its stack.

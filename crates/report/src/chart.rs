@@ -14,8 +14,8 @@ use crate::input::Input;
 use crate::words;
 use crate::words::figure::{decimals, number, uncertainty};
 use serde::Serialize;
-use stats::{Interval, Measure, Row, TestResults, WorkloadResults};
-use study::metric::{Better, Unit};
+use stats::{Interval, Measure, Row, TestResults, WorkloadResults, times_better};
+use study::metric::Unit;
 
 /// The narrowest tracks: two panels side by side, and on a phone.
 const TRACK_PX: f64 = 200.0;
@@ -215,11 +215,7 @@ pub(crate) fn effects(measure: &Measure) -> Vec<RowEffect> {
     let best = best.and_then(|&place| median(place));
     let of_medians = |place: usize| {
         let (own, best) = median(place).zip(best)?;
-        Some(if measure.metric.better() == Better::Lower {
-            best / own
-        } else {
-            own / best
-        })
+        Some(times_better(measure.metric.better(), own, best))
     };
     let of = |(place, effect): (usize, Option<stats::Effect>)| {
         let tier = measure.tier(place);

@@ -20,5 +20,6 @@ pub use page::{Curve, Distribution, Plot, comparison_html, distributions, html, 
 pub use scoreboard::{Advice, Choice, Column, Layout, Score, ScoreRow, Scoreboard, verdict};
 pub use table::{TableOptions, comparison, table};
 pub use words::{
-    ClaimWords, ComparedSide, IMPORTED, RateUnit, Warnings, claim_words, clock, count, limits, order_of, time,
+    ClaimWords, ComparedSide, IMPORTED, IMPORTED_SETTINGS, RateUnit, Warnings, claim_words, clock, count, limits,
+    order_of, time,
 };

@@ -16,7 +16,7 @@ use crate::input::Input;
 use crate::words::named;
 use crate::words::power_cut::{self, PowerCuts};
 use crate::words::warnings::Warnings;
-use stats::{Interval, Measure, Results, TestResults, WorkloadResults};
+use stats::{Interval, Measure, Results, TestResults, WorkloadResults, times_better};
 use study::metric::{Better, Metric};
 use study::plan::Cell;
 use study::stack::{MachineKind, SilentCorruption};
@@ -370,11 +370,7 @@ fn scores(input: &Input, test: &TestResults, is_timed: bool, own: &[bool]) -> Ve
             return score;
         };
         (score.figure, score.best) = (summary.median, best);
-        let of_medians = if is_higher {
-            summary.median / best
-        } else {
-            best / summary.median
-        };
+        let of_medians = times_better(measure.metric.better(), summary.median, best);
         let effect = effects[place].as_ref().filter(|_| !is_early && !is_unranked_ahead);
         score.interval = effect.map(|effect| effect.interval(stats::ALPHA));
         let ratio = effect.map_or(of_medians, |effect| effect.shown_ratio(of_medians));

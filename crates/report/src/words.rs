@@ -22,7 +22,7 @@ pub use claims::{ClaimWords, claim_words};
 pub use clock::clock;
 pub use comparison::ComparedSide;
 pub use figure::{RateUnit, count, time};
-pub use imported_against_own::IMPORTED;
+pub use imported_against_own::{IMPORTED, IMPORTED_SETTINGS};
 pub use limits::limits;
 pub(crate) use stack::{array, disks, filesystem, tuning};
 pub use warnings::{Warnings, order_of};

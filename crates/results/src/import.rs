@@ -43,9 +43,6 @@ pub struct ImportOptions {
     pub store: PathBuf,
 }
 
-/// What an imported file says of its work; reports show it next to comparisons.
-const SETTINGS: &str = "imported.settings";
-
 /// The run of imported results.
 pub struct Imported {
     pub run: RunId,
@@ -204,7 +201,7 @@ fn plan_of(files: &[Read], options: &ImportOptions) -> Result<(Plan, Vec<Importe
             let settings: Vec<String> = settings.collect();
             if !settings.is_empty() {
                 events.push(Event::Provenance {
-                    key: SETTINGS.to_owned(),
+                    key: report::IMPORTED_SETTINGS.to_owned(),
                     value: settings.join(", "),
                 });
             }

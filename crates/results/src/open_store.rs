@@ -120,19 +120,16 @@ impl<'a> OwnTests<'a> {
     /// The only workload that has this test; or the workload of this name, if it has a single test.
     fn counterpart(&self, test: &TestId) -> Option<(&'a str, &'a TestId)> {
         if let Some((test, workloads)) = self.by_test.get_key_value(test) {
-            let mut workloads = workloads.iter();
-            return match (workloads.next(), workloads.next()) {
-                (Some(only), None) => Some((only, test)),
-                _ => None,
-            };
+            return Some((only(workloads)?, test));
         }
         let (workload, tests) = self.by_workload.iter().find(|(name, _)| *test == **name)?;
-        let mut tests = tests.iter();
-        match (tests.next(), tests.next()) {
-            (Some(only), None) => Some((workload, only)),
-            _ => None,
-        }
+        Some((workload, only(tests)?))
     }
+}
+
+/// The element of a set that has one.
+fn only<T: Copy>(set: &HashSet<T>) -> Option<T> {
+    set.iter().next().copied().filter(|_| set.len() == 1)
 }
 
 /// Gives imported figures the workload of the run that has their test, so that they stand in one table with the run's: a

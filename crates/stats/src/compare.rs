@@ -129,6 +129,14 @@ impl Pairing {
     }
 }
 
+/// `own` to `other`, so that larger is better: 0.8 is 20 % less throughput, or correspondingly more time.
+pub fn times_better(better: Better, own: f64, other: f64) -> f64 {
+    match better {
+        Better::Lower => other / own,
+        Better::Higher | Better::Neither => own / other,
+    }
+}
+
 impl Effect {
     /// The ratio that stands next to two medians: their own, unless the trials with the same seeds exclude it at 95 %.
     pub fn shown_ratio(&self, of_medians: f64) -> f64 {

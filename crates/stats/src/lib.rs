@@ -24,7 +24,7 @@ pub use aa_control::{ControlPair, control};
 pub use best_stacks::best_stacks;
 pub use bottleneck::{Limit, Limited, PARITY_READ_MIN, limits, moved};
 pub use claims::{ClaimEffect, Claimed, Deciding, JudgedClaim, judge_claims, trials_to_decide};
-pub use compare::{Effect, InBlock, Pairing, PooledVariance, faster, holm, trials_to_find};
+pub use compare::{Effect, InBlock, Pairing, PooledVariance, faster, holm, times_better, trials_to_find};
 pub use confounders::{ComparedBy, Held, Setting, Unlike, unlike};
 pub use group_sequential::{ALPHA, alpha_of_differences, alpha_per_look, looks};
 pub use interval::{Basis, Interval, TRIALS_MIN};

@@ -10,7 +10,7 @@
 mod differences;
 mod imported;
 
-use crate::compare::{Effect, InBlock, PooledVariance, faster, holm};
+use crate::compare::{Effect, InBlock, PooledVariance, faster, holm, times_better};
 use crate::group_sequential::ALPHA;
 use crate::interval::Interval;
 use crate::interval::TRIALS_MIN;
@@ -288,10 +288,7 @@ fn ratio_of_medians(one: &Compared<'_>) -> Option<f64> {
     let median =
         |values: &[InBlock]| study::median(values.iter().map(|one| one.value)).filter(|value| *value > 0.0);
     let (first, second) = (median(&one.first)?, median(&one.second)?);
-    Some(match one.metric.better() {
-        Better::Lower => first / second,
-        Better::Higher | Better::Neither => second / first,
-    })
+    Some(times_better(one.metric.better(), second, first))
 }
 
 fn common_seeds(one: &Compared<'_>) -> usize {

@@ -26,6 +26,15 @@ pub struct Cache {
     installed: Option<PathBuf>,
 }
 
+fn check_processor(version: &str, patches: &str, parts: Parts) -> Result<(), KernelError> {
+    match parts.processor && !embedded::has_processor(patches) {
+        true => Err(KernelError::NoProcessor {
+            version: version.to_owned(),
+        }),
+        false => Ok(()),
+    }
+}
+
 impl Cache {
     /// `$XDG_CACHE_HOME/raidlab`, or `~/.cache/raidlab`.
     pub fn of_user() -> Cache {
@@ -95,9 +104,7 @@ impl Cache {
             && source::looks_like_version(&name.source)
         {
             let version = name.source.clone();
-            if name.parts().processor && !embedded::has_processor(patches) {
-                return Err(KernelError::NoProcessor { version });
-            }
+            check_processor(&version, patches, name.parts())?;
             return Err(match version == DEFAULT_VERSION {
                 true => KernelError::NoSource { version },
                 false => KernelError::NotFetched {
@@ -130,11 +137,7 @@ impl Cache {
     /// # Errors
     /// If a package has to be fetched first, or there is no processor model for this version.
     pub fn recipe(&self, source: Source, parts: Parts) -> Result<Recipe, KernelError> {
-        if parts.processor && !embedded::has_processor(source.patches()?) {
-            return Err(KernelError::NoProcessor {
-                version: source.version,
-            });
-        }
+        check_processor(&source.version, source.patches()?, parts)?;
         let mut recipe = Recipe {
             source,
             parts,
@@ -190,6 +193,14 @@ impl Cache {
             Ok(Err(_)) => compile::check_tools(),
             Err(KernelError::NotFetched { .. }) => debian::check_tools().and_then(|()| compile::check_tools()),
             Err(error) => Err(error),
+        }
+    }
+
+    /// Refuses what no source has, whatever is fetched or built: a processor model for this version. Reads no files.
+    pub fn check_name(name: &KernelName) -> Result<(), KernelError> {
+        match embedded::patches_for(&name.source).filter(|_| source::looks_like_version(&name.source)) {
+            Some(patches) => check_processor(&name.source, patches, name.parts()),
+            None => Ok(()),
         }
     }
 

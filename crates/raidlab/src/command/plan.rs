@@ -17,7 +17,7 @@ pub fn plan(arguments: &PlanArguments) -> Result<ExitCode, ExpectedError> {
     let cache = Cache::of_user();
     let (plan, _) = load_study::read(&arguments.study, &arguments.only, &cache)?;
     refusals::refuse_shards_of_claims(&plan, arguments.shard)?;
-    lab_run::refuse_impossible_kernels(&plan, &cache)?;
+    lab_run::refuse_impossible_kernels(&plan)?;
     match arguments.format {
         Format::Text => {
             let text = match arguments.shard {

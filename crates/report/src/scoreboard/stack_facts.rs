@@ -341,12 +341,12 @@ pub(super) fn rebuilds_of_one_stack(input: &Input, results: &Results) -> Option<
 pub(super) fn rebuilds_of_stacks(input: &Input, board: &Scoreboard) -> Option<String> {
     let rows = || board.rows.iter().filter(|row| !row.rebuild.is_empty());
     let first = rows().next()?;
-    let words = |row: &ScoreRow| format!("{} with {}", row.rebuild, row.stack);
-    let listed_rows = match is_rebuild_shared(board) {
-        true => first.rebuild.clone(),
+    // Their words may say that one was not done.
+    let of_stacks = match is_rebuild_shared(board) {
+        true => format!("all stacks ({})", first.rebuild),
         false => {
-            let all: Vec<String> = rows().take(REBUILDS_MAX).map(words).collect();
-            listed(&all.iter().map(String::as_str).collect::<Vec<_>>(), "and")
+            let words = |row: &ScoreRow| format!("{} ({})", row.stack, row.rebuild);
+            rows().take(REBUILDS_MAX).map(words).collect::<Vec<String>>().join(", ")
         }
     };
     let cell = |row: &ScoreRow| input.plan.cells.iter().find(|cell| cell.stack_label == row.stack);
@@ -356,15 +356,12 @@ pub(super) fn rebuilds_of_stacks(input: &Input, board: &Scoreboard) -> Option<St
         .iter()
         .any(|sample| sample.entry.metric == Metric::TimeToRebuildDisk);
     let subject = match (is_of_disks, size) {
-        (true, Some(size)) => format!(
-            "Extrapolated from members of {}, rebuilds of a whole disk take",
-            bytes(size)
-        ),
-        (true, None) => "Rebuilds of a whole disk take".to_owned(),
-        _ => "Rebuilds take".to_owned(),
+        (true, Some(size)) => format!("Rebuilds of a whole disk, extrapolated from members of {}", bytes(size)),
+        (true, None) => "Rebuilds of a whole disk".to_owned(),
+        _ => "Rebuilds".to_owned(),
     };
     let risk = rows().filter_map(cell).find_map(|cell| risk(input, cell));
-    let sentences = [Some(format!("{subject} {listed_rows}.")), risk];
+    let sentences = [Some(format!("{subject}: {of_stacks}.")), risk];
     Some(sentences.into_iter().flatten().collect::<Vec<String>>().join(" "))
 }
 

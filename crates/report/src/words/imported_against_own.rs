@@ -14,8 +14,8 @@ pub const IMPORTED: &str = " (imported)";
 /// Further figures of a test than its main one that people compare.
 const FURTHER: [Metric; 2] = [Metric::Iops, Metric::LatencyP99];
 
-/// Key of what an imported file says of its work.
-const SETTINGS: &str = "imported.settings";
+/// Key of the provenance of an import: what its file says of its work, as `size=1t, randread iodepth=16`.
+pub const IMPORTED_SETTINGS: &str = "imported.settings";
 
 /// Those that decide most of what disks have to do.
 const CONDITIONS: [&str; 4] = ["size", "iodepth", "numjobs", "ioengine"];
@@ -114,7 +114,11 @@ fn pairs_of(input: &Input, measure: &Measure, test: &str, rates: RateUnit) -> Ve
 
 /// What the imported files say of their work, which the reader has to compare: a size that differs changes seeks.
 fn conditions(input: &Input) -> String {
-    let rows = input.facts.provenance.iter().filter(|row| row.entry.key == SETTINGS);
+    let rows = input
+        .facts
+        .provenance
+        .iter()
+        .filter(|row| row.entry.key == IMPORTED_SETTINGS);
     let mut said: Vec<String> = Vec::new();
     for setting in rows.flat_map(|row| row.entry.value.split(", ")) {
         // `randread iodepth=16`, of several jobs.

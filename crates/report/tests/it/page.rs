@@ -6,7 +6,7 @@ use report::html;
 use study::act::{Act, ActKind, Due};
 use study::metric::Metric;
 use study::stack::{MachineKind, ProcessorSpec};
-use study::{Facts, Recorded, TrialKey};
+use study::{CellId, Facts, Recorded, TrialKey};
 
 /// The sentences above the scoreboard.
 fn verdict(input: &report::Input) -> String {
@@ -267,6 +267,28 @@ fn issue_12_3_the_report_warns_as_the_plan_does() {
     assert!(!html(&input).contains("Warning: "));
     input.advice = vec!["the working set fits in memory".to_owned()];
     assert!(html(&input).contains(">Warning: the working set fits in memory.</p>"));
+}
+
+/// With two stacks nothing above the fold said how long a rebuild takes.
+#[test]
+fn issue_39_a4_rebuilds_of_several_stacks_stand_in_the_first_lines() {
+    let mut input = input();
+    let cells: Vec<(CellId, f64)> = ["ext4", "xfs"]
+        .into_iter()
+        .zip([12.8, 14.5])
+        .flat_map(|(stack, hours)| {
+            let of_stack = input.plan.cells.iter().filter(move |cell| cell.stack_label == stack);
+            of_stack.map(move |cell| (cell.id, hours))
+        })
+        .collect();
+    for trial in input.trials.clone() {
+        if let Some((_, hours)) = cells.iter().find(|(cell, _)| *cell == trial.key.cell) {
+            made::sample(&mut input, trial.key, "rebuild", Metric::TimeToRebuildDisk, *hours);
+        }
+    }
+    let said = verdict(&input);
+    let words = "Rebuilds of a whole disk, extrapolated from members of 200 GiB: ext4 (12.8 h), xfs (14.5 h).";
+    assert!(said.contains(words), "{said}");
 }
 
 /// A study of which a quarter failed had a headline that did not say so.

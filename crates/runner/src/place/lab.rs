@@ -186,7 +186,9 @@ impl LabPlace {
         let see = std::cell::RefCell::new(see);
         let counters = std::cell::RefCell::new(Vec::new());
         let see_event = |event: Event| {
-            if let Event::DiskCounters(disk) = &event {
+            if let Event::DiskCounters(disk) = &event
+                && trace.is_some()
+            {
                 counters.borrow_mut().push(disk.clone());
             }
             let (guard, whole) = match &event {

@@ -1,14 +1,12 @@
 //! The file with all requests of a trial's disks.
 
+use lab::trace::RECORD_BYTES;
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use study::plan::Trial;
 use study::{DiskCounter, DiskCounters};
-
-/// Size of a record (`struct rl_trace_record` of `kernel/driver/raidlab.h`).
-const RECORD_BYTES: u64 = 32;
 
 /// Longer names of cells are cut: names of files have 255 bytes.
 const NAME_BYTES_MAX: usize = 120;
@@ -57,7 +55,8 @@ impl TraceFile {
             source,
         };
         let bytes = self.file.metadata().map_err(io)?.len();
-        let found = bytes / RECORD_BYTES;
+        let record = RECORD_BYTES as u64;
+        let found = bytes / record;
         let kinds = [
             DiskCounter::Reads,
             DiskCounter::Writes,
@@ -68,7 +67,7 @@ impl TraceFile {
         let requests: u64 = counters.iter().map(of_kinds).sum();
         let queued = |disk: &DiskCounters| disk.counts.get(&DiskCounter::QueueMax).copied();
         let under_way: u64 = counters.iter().filter_map(queued).sum();
-        match found + under_way >= requests && bytes % RECORD_BYTES == 0 {
+        match found + under_way >= requests && bytes.is_multiple_of(record) {
             true => Ok(()),
             false => Err(TraceFileError::Incomplete {
                 path: self.path.clone(),
@@ -126,7 +125,7 @@ mod tests {
     fn issue_39_a_trace_that_was_cut_is_an_error() {
         let folder = tempfile::tempdir().expect("a folder");
         let mut trace = TraceFile::create(folder.path(), &trial("w", "1M")).expect("a file");
-        trace.file.write_all(&[0; 3 * RECORD_BYTES as usize]).expect("room");
+        trace.file.write_all(&[0; 3 * RECORD_BYTES]).expect("room");
         let counters = |reads: u64, flushes: u64| DiskCounters {
             disk: "vda".to_owned(),
             counts: [(DiskCounter::Reads, reads), (DiskCounter::Flushes, flushes)].into(),
