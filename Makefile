@@ -105,6 +105,7 @@ docs: compiler
 	cargo run --quiet -p xtask -- study > docs/study.md
 	cargo run --quiet -p xtask -- stacks > docs/stacks.md
 	cargo run --quiet -p xtask -- disks > docs/disks.md
+	cargo run --quiet -p xtask -- disk-fit > data/disk-fit.toml
 
 build: compiler
 	cargo build --release --locked -p raidlab

@@ -5,7 +5,8 @@ use crate::catalogue::{Model, build::Wrong};
 use crate::description::Device;
 use crate::load_generator::LoadGenerator;
 use crate::request::Op;
-use std::collections::HashMap;
+use serde::Deserialize;
+use std::collections::{BTreeMap, HashMap};
 use std::format;
 use std::string::String;
 use std::vec::Vec;
@@ -62,6 +63,29 @@ pub fn independent_figures(model: &Model) -> usize {
         check.sure != Sure::Unverified && !put_in(model, check) && !follows(model, *at)
     };
     (0..checks.len()).filter(is_independent).count()
+}
+
+/// How a model of the catalogue meets the published figures of its disk, without running it.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Fit {
+    /// Published or measured figures in the model's file.
+    pub figures: usize,
+    /// Those that the model meets within their goals.
+    pub met: usize,
+    /// The figure from which it is farthest: `random read, 4 KiB, depth 16`.
+    pub worst: String,
+    /// How far it is from that, relative to the real figure.
+    pub off_percent: f64,
+}
+
+/// Written by `make docs` from [`compare`].
+const FITS: &str = include_str!("../../../data/disk-fit.toml");
+
+/// `None` for a model without published figures, and for one that is not of the catalogue.
+pub fn fit(name: &str) -> Option<Fit> {
+    let mut fits: BTreeMap<String, Fit> = toml::from_str(FITS).expect("`make docs` writes it");
+    fits.remove(name)
 }
 
 /// Runs the model for every figure in its file.

@@ -224,24 +224,35 @@ fn check_contents(path: &Path) -> Result<(), OutputError> {
     what.map_or(Ok(()), |what| Err(OutputError::Description { path: own(), what }))
 }
 
-/// SQLite keeps files next to a database, which are part of it.
+/// SQLite keeps files next to a database, which are part of it, and a run its lock.
 fn check_not_of_store(path: &Path, there: Option<&Metadata>, store: &Path) -> Result<(), OutputError> {
     let refused = || OutputError::OfStore {
         path: path.to_owned(),
         store: store.to_owned(),
     };
-    for suffix in ["", "-wal", "-shm", "-journal"] {
-        let mut part = store.as_os_str().to_owned();
+    // They are next to the file that a link leads to.
+    let (named, real) = (resolved(path), resolved(store));
+    for suffix in ["", "-wal", "-shm", "-journal", "-lock"] {
+        let mut part = real.as_os_str().to_owned();
         part.push(suffix);
         let is_same = |there: &Metadata| {
             let part = fs::metadata(&part);
             part.is_ok_and(|part| (part.dev(), part.ino()) == (there.dev(), there.ino()))
         };
-        if Path::new(&part) == path || there.is_some_and(is_same) {
+        if Path::new(&part) == named || there.is_some_and(is_same) {
             return Err(refused());
         }
     }
     Ok(())
+}
+
+/// Without links and `..`, also if only its folder exists.
+fn resolved(path: &Path) -> PathBuf {
+    let in_folder = || Some(folder_of(path).canonicalize().ok()?.join(path.file_name()?));
+    path.canonicalize()
+        .ok()
+        .or_else(in_folder)
+        .unwrap_or_else(|| path.to_owned())
 }
 
 #[cfg(test)]
@@ -262,5 +273,27 @@ mod tests {
         write(&fresh);
         assert_eq!((mode(&private), mode(&fresh)), (0o600, mode(&plain)));
         assert_eq!(fs::read_to_string(&private).expect("it is there"), "new");
+    }
+
+    /// A report took the place of a log with results, and of the lock of a run.
+    #[test]
+    fn issue_39_no_file_of_a_store_is_written_whatever_it_is_called() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| folder.path().join(name);
+        fs::create_dir(at("deep")).expect("a folder");
+        fs::write(at("deep/real.db"), "").expect("written");
+        std::os::unix::fs::symlink("deep/real.db", at("link.db")).expect("a link");
+        for store in ["link.db", "deep/real.db", "deep/../deep/real.db"] {
+            for suffix in ["-wal", "-shm", "-journal", "-lock"] {
+                let part = at("deep/.").join(format!("real.db{suffix}"));
+                let refused = Output::check(&part, Some(&at(store)));
+                assert!(
+                    matches!(refused, Err(OutputError::OfStore { .. })),
+                    "{store} {}",
+                    part.display()
+                );
+            }
+        }
+        Output::check(&at("deep/report.html"), Some(&at("link.db"))).expect("another file");
     }
 }

@@ -9,9 +9,11 @@ pub mod trace;
 use disksim::catalogue::figures::Note;
 use disksim::catalogue::format::Sure;
 use disksim::catalogue::{self, Model};
+use disksim::comparison::Fit;
 use disksim::contents::{Survival, Survivors};
 use disksim::description::{Description, Device, DiskDescription};
 use disksim::link::LinkDescription;
+use disksim::request::SECTOR_BYTES;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use study::plan::{Plan, Trial};
@@ -81,6 +83,20 @@ pub fn estimates(model: &Model) -> Vec<String> {
         key => key.replace("_mb_s", " rate").replace("_ms", " time").replace('_', " "),
     };
     model.notes.iter().filter(is_estimate).map(name).collect()
+}
+
+/// How a model of the catalogue meets published figures of its disk; `None` without such figures, and for other models.
+pub fn fit(name: &str) -> Option<Fit> {
+    disksim::comparison::fit(name)
+}
+
+/// Capacity.
+pub const fn bytes(model: &Model) -> u64 {
+    model.sectors * SECTOR_BYTES
+}
+
+pub const fn has_heads(model: &Model) -> bool {
+    matches!(model.device, Device::Mechanical(_))
 }
 
 /// The disks of a trial, encoded for the guest's kernel.

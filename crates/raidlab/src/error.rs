@@ -252,6 +252,8 @@ const fn store_exit(error: &StoreError) -> u8 {
         | StoreError::Busy { .. }
         | StoreError::ReadOnly { .. }
         | StoreError::ReadOnlyPart { .. }
+        | StoreError::SeveralNames { .. }
+        | StoreError::PendingLog { .. }
         | StoreError::Unreadable { .. }
         | StoreError::NoSuchRun { .. }
         | StoreError::NoRunOfName { .. }

@@ -80,10 +80,27 @@ pub struct DiskInfo {
     pub model: String,
     /// `Western Digital WD5000YS, 500 GB, 7200 rpm, 16 MiB cache`.
     pub words: String,
+    pub bytes: u64,
+    /// It has platters and heads.
+    pub has_heads: bool,
     /// Names of its figures without a source: estimates, and what is said from memory.
     pub unverified: Vec<String>,
+    /// How the model meets published figures of its disk; `None` without such figures, and for a model of the study's own.
+    pub fit: Option<ModelFit>,
     /// Hours to read or write all of it once at its full rate; `None` if it is not known.
     pub pass_hours: Option<f64>,
+}
+
+/// How a disk model meets the published figures of its disk.
+#[derive(Clone, Debug)]
+pub struct ModelFit {
+    pub figures: usize,
+    /// Figures that the model meets within their goals.
+    pub met: usize,
+    /// The figure from which it is farthest.
+    pub worst: String,
+    /// How far, relative to the real figure.
+    pub off_percent: f64,
 }
 
 impl Input {

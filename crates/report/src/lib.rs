@@ -15,7 +15,7 @@ mod scoreboard;
 mod table;
 mod words;
 
-pub use input::{DiskInfo, Input, RunInfo, ShownPart, TrialInfo, TrialState};
+pub use input::{DiskInfo, Input, ModelFit, RunInfo, ShownPart, TrialInfo, TrialState};
 pub use page::{Curve, Distribution, Plot, comparison_html, distributions, html, plots};
 pub use scoreboard::{Advice, Choice, Column, Layout, Score, ScoreRow, Scoreboard, verdict};
 pub use table::{TableOptions, comparison, table};

@@ -117,8 +117,8 @@ struct Head {
     /// Reasons to doubt the whole run.
     doubts: Vec<String>,
     verdict: String,
-    /// Disk models whose main figures have no source.
-    unverified: Vec<String>,
+    /// How far each disk model can be trusted.
+    models: Vec<String>,
     /// The machine and its trials in a line.
     run: String,
     /// Number of samples that are not counted; empty if all are.
@@ -171,7 +171,7 @@ impl Head {
                 .chain(warnings.run.clone())
                 .collect(),
             verdict: verdict(input, results, board),
-            unverified: words::unverified(input),
+            models: words::models(input),
             run: format!(
                 "{}, kernel {}, {trials}",
                 setup::disk_words(input),

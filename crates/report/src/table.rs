@@ -49,6 +49,9 @@ const BLANKS: usize = 3;
 /// Warnings about the study that are shown above the tables.
 const ADVICE_MAX: usize = 2;
 
+/// What is known of the disk models stands next to the verdict if there are no more of them, else below the tables.
+const MODELS_MAX: usize = 2;
+
 /// Follows the figures of the best tier.
 const BEST: &str = "*";
 
@@ -71,6 +74,10 @@ pub fn table(input: &Input, options: TableOptions) -> String {
     add(fill(
         &verdict::verdict_sentences(input, &results, &board, options.rates).join(" "),
     ));
+    let models = words::models(input);
+    if models.len() <= MODELS_MAX {
+        add(fill(&models.join(" ")));
+    }
     let pairs = words::imported_against_own::pairs(input, &results, options.rates);
     add(imported_against_own::text(
         &pairs,
@@ -353,7 +360,10 @@ fn notes(input: &Input, workloads: &[WorkloadResults]) -> Vec<String> {
     }
     notes.extend(words::failures::lines(input));
     notes.extend(words::guards::lines(input));
-    notes.extend(words::unverified(input));
+    let models = words::models(input);
+    if models.len() > MODELS_MAX {
+        notes.extend(models);
+    }
     notes.extend(words::limits(input));
     notes.extend(words::rebuild::note(input));
     notes.extend(words::device_time::note(input));

@@ -27,7 +27,7 @@ pub use limits::limits;
 pub(crate) use stack::{array, disks, filesystem, tuning};
 pub use warnings::{Warnings, order_of};
 
-use crate::input::Input;
+use crate::input::{DiskInfo, Input};
 use study::metric::{Better, Metric};
 use study::plan::{Cell, Plan};
 use study::stack::{DiskGroup, MachineKind, StackSpec};
@@ -48,17 +48,39 @@ pub(crate) fn machine(machine: MachineKind, plan: &Plan) -> &'static str {
     }
 }
 
-/// Disk models with figures that nobody measured or specified, a sentence each: results are no better than they are.
-pub(crate) fn unverified(input: &Input) -> Vec<String> {
-    let of = input.disks.iter().filter(|disk| !disk.unverified.is_empty());
-    of.map(|disk| {
+/// How far each disk model can be trusted, a sentence or two each: results are no better than they are.
+pub(crate) fn models(input: &Input) -> Vec<String> {
+    input.disks.iter().filter_map(model).collect()
+}
+
+/// `None` for a model of which nothing is known to be wrong or unknown.
+fn model(disk: &DiskInfo) -> Option<String> {
+    let estimates = (!disk.unverified.is_empty()).then(|| {
         format!(
-            "The model {} has estimates, without a document or a measurement: {}.",
-            disk.model,
+            "estimates, without a document or a measurement: {}",
             disk.unverified.join(", ")
         )
+    });
+    let name = &disk.model;
+    Some(match (&disk.fit, estimates) {
+        (None, None) => return None,
+        (None, Some(estimates)) => {
+            format!("The model {name} was checked against no published figure of such a disk, and has {estimates}.")
+        }
+        (Some(fit), estimates) => {
+            let met = match fit.met == fit.figures {
+                true => "all".to_owned(),
+                false => format!("{} of", fit.met),
+            };
+            format!(
+                "The model {name} meets {met} {} within their goals; it is farthest from {} ({:+.0} %){}.",
+                count(fit.figures, "published figure"),
+                fit.worst,
+                fit.off_percent,
+                estimates.map_or_else(String::new, |words| format!("; it has {words}"))
+            )
+        }
     })
-    .collect()
 }
 
 /// The cost of CPU time in the guests of a plan, as a sentence.

@@ -3,7 +3,7 @@
 use crate::Error;
 use lab::disks::Models;
 use prepare::advice;
-use report::{DiskInfo, Input, RunInfo, ShownPart, TrialInfo, TrialState};
+use report::{DiskInfo, Input, ModelFit, RunInfo, ShownPart, TrialInfo, TrialState};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 use store::{RunChoice, RunId, RunSummary, Selection, Store, StoreError, TrialRecord, TrialStatus};
@@ -304,7 +304,20 @@ fn disk_infos(plan: &Plan) -> Vec<DiskInfo> {
         Some(DiskInfo {
             model: group.model.clone(),
             words,
+            bytes: lab::disks::bytes(&found),
+            has_heads: lab::disks::has_heads(&found),
             unverified: lab::disks::estimates(&found),
+            fit: group
+                .model_sha256
+                .is_none()
+                .then(|| lab::disks::fit(&found.file.name))
+                .flatten()
+                .map(|fit| ModelFit {
+                    figures: fit.figures,
+                    met: fit.met,
+                    worst: fit.worst,
+                    off_percent: fit.off_percent,
+                }),
             pass_hours: resyncs
                 .then(|| lab::disks::rebuild_time::pass_hours(group, &found))
                 .flatten(),

@@ -60,6 +60,18 @@ pub enum StoreError {
         part.display(), path.display()
     )]
     ReadOnlyPart { path: PathBuf, part: PathBuf },
+    #[error(
+        "cannot write `{}`: it has {names} names (hard links), and SQLite keeps its log by name, so that two of them would spoil it; \
+         remove the other names, or copy the file: `cp` makes a file of its own",
+        path.display()
+    )]
+    SeveralNames { path: PathBuf, names: u64 },
+    #[error(
+        "cannot read `{}`: its latest results are in `{}`, and reading them needs to write next to it, which this user cannot; \
+         copy both files to a folder that can be written",
+        path.display(), log.display()
+    )]
+    PendingLog { path: PathBuf, log: PathBuf },
     #[error("`{}` cannot be opened: {reason}", path.display())]
     Unreadable { path: PathBuf, reason: String },
     #[error("`{}` is damaged ({reason}): restore it from a copy, or name another file", path.display())]

@@ -3,6 +3,7 @@
 //! The kernel releases the lock when its holder exits for any reason, so there are no stale locks. The lock file is
 //! separate because a process that opens and closes a database file without SQLite drops SQLite's locks on it.
 
+use crate::open::part;
 use crate::record::RunId;
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
@@ -76,12 +77,8 @@ fn open(path: &Path, flags: OFlag) -> io::Result<File> {
     }
 }
 
-/// Next to the file that a link to a store leads to: one store has one lock, whatever it is called.
 fn lock_path(store: &Path) -> PathBuf {
-    let store = store.canonicalize().unwrap_or_else(|_| store.to_owned());
-    let mut name = store.into_os_string();
-    name.push("-lock");
-    PathBuf::from(name)
+    part(store, "-lock")
 }
 
 fn is_still_at(file: &File, path: &Path) -> bool {

@@ -41,6 +41,7 @@ impl Store {
     pub fn open(path: &Path) -> Result<Self> {
         check_place(path)?;
         check_files(path)?;
+        check_only_name(path)?;
         Self::open_for_writing(path).map_err(|error| match error {
             // Its folder exists: only write permission is missing.
             StoreError::Unreadable { path, .. } | StoreError::ReadOnly { path } => match read_only_part(&path) {
@@ -58,9 +59,13 @@ impl Store {
         match Self::open_for_reading(path, "") {
             // A write-ahead log needs a second file even for reading. If it cannot be created, nobody else writes
             // either, and the store can be read as it is.
-            Err(StoreError::Unreadable { .. } | StoreError::ReadOnly { .. }) if !has_pending_log(path) => {
-                Self::open_for_reading(path, "?immutable=1")
-            }
+            Err(StoreError::Unreadable { .. } | StoreError::ReadOnly { .. }) => match has_pending_log(path) {
+                false => Self::open_for_reading(path, "?immutable=1"),
+                true => Err(StoreError::PendingLog {
+                    path: path.to_owned(),
+                    log: log_path(path),
+                }),
+            },
             other => other,
         }
     }
@@ -309,10 +314,9 @@ pub(crate) fn check_files(path: &Path) -> Result<()> {
         return Err(unreadable("it is not a regular file".to_owned()));
     }
     for suffix in ["-wal", "-shm", "-journal", "-lock"] {
-        let mut part = path.as_os_str().to_owned();
-        part.push(suffix);
+        let part = part(path, suffix);
         if fs::symlink_metadata(&part).is_ok_and(|there| !there.is_file()) {
-            let part = Path::new(&part).display();
+            let part = part.display();
             return Err(unreadable(format!(
                 "`{part}`, which belongs to it, is not a regular file"
             )));
@@ -327,9 +331,26 @@ pub(crate) fn has_pending_log(path: &Path) -> bool {
 
 /// SQLite's write-ahead log, which holds changes that are not in the database yet.
 pub(crate) fn log_path(path: &Path) -> PathBuf {
-    let mut log = path.as_os_str().to_owned();
-    log.push("-wal");
-    PathBuf::from(log)
+    part(path, "-wal")
+}
+
+/// A file of a store, next to the one that a link to a store leads to: a store has one of each, whatever it is called.
+pub(crate) fn part(store: &Path, suffix: &str) -> PathBuf {
+    let store = store.canonicalize().unwrap_or_else(|_| store.to_owned());
+    let mut name = store.into_os_string();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+/// With a second hard link, another process could write the same file with another log and another lock.
+fn check_only_name(path: &Path) -> Result<()> {
+    match fs::metadata(path) {
+        Ok(there) if there.nlink() > 1 => Err(StoreError::SeveralNames {
+            path: path.to_owned(),
+            names: there.nlink(),
+        }),
+        _ => Ok(()),
+    }
 }
 
 /// A file that SQLite keeps next to a store, if it is read-only and the store is not: another user's process left it.
@@ -338,12 +359,7 @@ fn read_only_part(path: &Path) -> Option<PathBuf> {
         let opened = fs::File::options().write(true).open(path).map_err(|error| error.kind());
         matches!(opened, Err(ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem))
     };
-    let part = |suffix: &str| {
-        let mut part = path.as_os_str().to_owned();
-        part.push(suffix);
-        PathBuf::from(part)
-    };
-    let mut parts = ["-wal", "-shm"].into_iter().map(part);
+    let mut parts = ["-wal", "-shm"].into_iter().map(|suffix| part(path, suffix));
     parts.find(|part| is_read_only(part)).filter(|_| !is_read_only(path))
 }
 

@@ -1,14 +1,24 @@
-//! docs/disks.md: each model of the catalogue, compared with published figures of its disk.
+//! docs/disks.md: each model of the catalogue, compared with published figures of its disk; data/disk-fit.toml: how many of
+//! them it meets, for reports.
 
 use disksim::catalogue;
 use disksim::comparison::{Comparison, INDEPENDENT_MIN, compare, independent_figures};
 use std::fmt::Write;
 use study::wording::count;
 
-/// The page; the error names a model that cannot be run.
-pub fn page() -> Result<String, String> {
+/// What is written from the comparisons.
+pub struct Written {
+    /// docs/disks.md.
+    pub page: String,
+    /// data/disk-fit.toml.
+    pub fit: String,
+}
+
+/// Runs all models; the error names one that cannot be run.
+pub fn written() -> Result<Written, String> {
     let mut page = String::from(HEAD);
     let mut missed = String::new();
+    let mut fit = String::from(FIT_HEAD);
     for entry in catalogue::list() {
         let model = catalogue::find(&entry.name).map_err(|error| error.to_string())?;
         let figures = compare(&model).map_err(|wrong| format!("{}: {}", entry.name, wrong.message))?;
@@ -17,9 +27,22 @@ pub fn page() -> Result<String, String> {
         if independent < INDEPENDENT_MIN {
             let _ = writeln!(page, "\nHardly checked: {}.", count(independent, "independent figure"));
         }
-        if figures.is_empty() {
+        let by_deviation = |one: &&Comparison, other: &&Comparison| {
+            let [one, other] = [one, other].map(|figure| figure.deviation_percent().abs());
+            one.total_cmp(&other)
+        };
+        let Some(worst) = figures.iter().max_by(by_deviation) else {
             continue;
-        }
+        };
+        let _ = writeln!(
+            fit,
+            "\n[{}]\nfigures = {}\nmet = {}\nworst = {:?}\noff_percent = {:.0}",
+            entry.name,
+            figures.len(),
+            figures.iter().filter(|figure| figure.meets_its_goal()).count(),
+            worst.what,
+            worst.deviation_percent()
+        );
         page.push_str(
             "\n| figure | real | simulated | off | goal | how sure | source |\n|---|---|---|---|---|---|---|\n",
         );
@@ -39,8 +62,11 @@ pub fn page() -> Result<String, String> {
     }
     page.push_str("\n# Goals that are missed\n\n| model | figure | off | goal |\n|---|---|---|---|\n");
     page.push_str(&missed);
-    Ok(page)
+    Ok(Written { page, fit })
 }
+
+const FIT_HEAD: &str = "# Written by `make docs`: published figures of each disk, how many of them its model meets within their goals, and the \
+                        one from which it\n# is farthest. docs/disks.md has them all.\n";
 
 const HEAD: &str = "# Disk models of the catalogue, compared with published figures
 

@@ -1,6 +1,6 @@
 //! Tools for developers. The program prints docs/study.md (every key of a study file, from the table that the reader
-//! itself uses) docs/stacks.md (the stacks of studies/every-stack.toml, and impossible combinations), and docs/disks.md
-//! (every disk model compared with published figures).
+//! itself uses) docs/stacks.md (the stacks of studies/every-stack.toml, and impossible combinations), docs/disks.md
+//! (every disk model compared with published figures), and data/disk-fit.toml (the same in short, for reports).
 
 mod disks;
 mod stacks;
@@ -14,8 +14,9 @@ fn main() -> ExitCode {
     let page = match std::env::args().nth(1).as_deref() {
         Some("study") => Ok(study_md::page()),
         Some("stacks") => stacks::page(EVERY_STACK),
-        Some("disks") => disks::page(),
-        _ => Err("which page? `study`, `stacks` or `disks`".to_owned()),
+        Some("disks") => disks::written().map(|written| written.page),
+        Some("disk-fit") => disks::written().map(|written| written.fit),
+        _ => Err("which page? `study`, `stacks`, `disks` or `disk-fit`".to_owned()),
     };
     match page {
         Ok(page) => {
@@ -39,7 +40,8 @@ mod tests {
         assert_eq!(include_str!("../../../docs/study.md"), study_md::page());
         let stacks = stacks::page(EVERY_STACK).expect("a sound study");
         assert_eq!(include_str!("../../../docs/stacks.md"), stacks);
-        let disks = disks::page().expect("sound models");
-        assert_eq!(include_str!("../../../docs/disks.md"), disks);
+        let disks = disks::written().expect("sound models");
+        assert_eq!(include_str!("../../../docs/disks.md"), disks.page);
+        assert_eq!(include_str!("../../../data/disk-fit.toml"), disks.fit);
     }
 }

@@ -39,6 +39,8 @@ impl Cache {
     /// `$XDG_CACHE_HOME/raidlab`, or `~/.cache/raidlab`.
     pub fn of_user() -> Cache {
         let folder = Xdg::new().map_or_else(|_| PathBuf::from("/var/cache"), |user| user.cache_dir());
+        // The programs that build a kernel are started in other folders.
+        let folder = std::path::absolute(&folder).unwrap_or(folder);
         Cache {
             installed: std::env::current_exe()
                 .ok()

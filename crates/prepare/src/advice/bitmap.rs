@@ -3,7 +3,7 @@
 use super::OnStack;
 use super::disks::Disks;
 use study::plan::Cell;
-use study::stack::{Bitmap, Level};
+use study::stack::{ArraySpec, Bitmap, Level};
 use study::workload::IoJob;
 use study_file::describe_size;
 
@@ -34,46 +34,76 @@ pub(super) fn none_by_size(cell: &Cell) -> Option<String> {
     })
 }
 
-/// Whether most writes of a job set a bit first.
+/// Writes of a job that set a bit first: most of them, or those of the same job over the whole array, which in a small area
+/// find their bits set.
 pub(super) fn of_job(on_stack: &OnStack<'_>, disks: &Disks) -> Option<String> {
     let (array, io) = (&on_stack.cell.stack.array, on_stack.io());
     let is_scattered = io.pattern.is_random() && io.pattern.has_writes() && (io.direct || io.syncs());
-    let has_bitmap = array.bitmap != Bitmap::None && array.of.is_none();
+    let has_bitmap = array.bitmap != Bitmap::None && array.of.is_none() && !on_stack.cell.lacks_bitmap_by_size();
     if !disks.has_heads() || !is_scattered || !has_bitmap {
         return None;
     }
-    let working = on_stack.working_bytes();
-    let covered = match array.level {
-        Level::Raid1 | Level::Raid10 => working,
+    let chunk = array.bitmap_chunk_bytes.unwrap_or(CHUNK_BYTES).max(1);
+    let (working, whole) = (on_stack.working_bytes(), on_stack.whole_room_bytes);
+    let bits_of = |bytes| Some(covered_bytes(array, disks.count, bytes)? / chunk);
+    let bits = bits_of(working)?;
+    let whole_bits = whole.and_then(bits_of).unwrap_or(0);
+    let reached = match array.level {
+        Level::Raid1 | Level::Raid10 => "a quarter to a thirtieth",
+        _ => "a quarter to three quarters",
+    };
+    let title = array.level.facts().title;
+    if bits < BITS_MIN {
+        return (whole_bits >= BITS_MIN).then(|| {
+            format!(
+                "writes at random within {}, where the {} of the bitmap stay set: over the whole array ({whole_bits} bits) {title} \
+                 with a bitmap first writes it for most such writes, and flushes its disks; in the lab it reached {reached} of its \
+                 rate without one; what this workload shows of a bitmap holds for small areas only",
+                describe_size(working),
+                plural_bits(bits.max(1))
+            )
+        });
+    }
+    let coarser = coarser_chunk(covered_bytes(
+        array,
+        disks.count,
+        whole.unwrap_or(working).max(working),
+    )?);
+    Some(format!(
+        "writes at random to {}, and a bit of the bitmap covers {}: {title} with a bitmap first writes it for most of these writes, \
+         and flushes its disks; in the lab it reached {reached} of its rate without one; `bitmap = \"none\"` has no such cost, and a \
+         resync of the whole array after a crash{coarser}",
+        describe_size(working),
+        describe_size(chunk)
+    ))
+}
+
+/// Bytes that the bits of random writes to this many bytes of an array are for; `None` for levels without a bitmap.
+fn covered_bytes(array: &ArraySpec, disks: u64, working: u64) -> Option<u64> {
+    match array.level {
+        Level::Raid1 | Level::Raid10 => Some(working),
         // Bits of parity arrays are those of each member.
         Level::Raid4 | Level::Raid5 | Level::Raid6 => {
-            let count = u32::try_from(disks.count).unwrap_or(u32::MAX);
+            let count = u32::try_from(disks).unwrap_or(u32::MAX);
             let members = u64::from(count.saturating_sub(array.spares).max(1));
-            array.member_bytes_min(count, working) / members
+            Some(array.member_bytes_min(count, working) / members)
         }
-        _ => return None,
-    };
-    let chunk = array.bitmap_chunk_bytes.unwrap_or(CHUNK_BYTES);
-    let bits = covered / chunk.max(1);
-    let is_mirrored = matches!(array.level, Level::Raid1 | Level::Raid10);
-    (bits >= BITS_MIN).then(|| {
-        let reached = if is_mirrored {
-            "a quarter to a thirtieth"
-        } else {
-            "a quarter to three quarters"
-        };
-        let least = (covered / (BITS_MIN / 2)).next_power_of_two();
-        let coarser = match least <= CHUNK_BYTES_MAX {
-            true => format!(", and `bitmap_chunk = \"{}\"` little", study_file::format_size(least)),
-            false => String::new(),
-        };
-        format!(
-            "writes at random to {}, and a bit of the bitmap covers {}: {} with a bitmap first writes it for most of these writes, \
-             and flushes its disks; in the lab it reached {reached} of its rate without one; `bitmap = \"none\"` has no such cost, and a resync of the whole array after a crash\
-             {coarser}",
-            describe_size(working),
-            describe_size(chunk),
-            array.level.facts().title
-        )
-    })
+        _ => None,
+    }
+}
+
+/// The size of a bit with which a whole array has few bits, as advice, if there is one.
+fn coarser_chunk(whole_covered: u64) -> String {
+    let least = (whole_covered / (BITS_MIN / 2)).next_power_of_two();
+    match least <= CHUNK_BYTES_MAX {
+        true => format!(", and `bitmap_chunk = \"{}\"` little", study_file::format_size(least)),
+        false => String::new(),
+    }
+}
+
+fn plural_bits(bits: u64) -> String {
+    match bits {
+        1 => "one bit".to_owned(),
+        bits => format!("{bits} bits"),
+    }
 }

@@ -3,6 +3,7 @@
 use crate::cli::ShellArguments;
 use crate::error::ExpectedError;
 use crate::progress::{KernelBar, note};
+use files::OutputError;
 use lab::disks::Models;
 use lab::guest::{Config, EndedGuest, LIMITS, SpareMemory};
 use lab::job::{GuestJob, Shell, ShellInput, ShellLine};
@@ -112,6 +113,8 @@ fn input(arguments: &ShellArguments) -> Result<ShellInput, ExpectedError> {
 struct End {
     status: Option<u8>,
     failure: Option<String>,
+    /// Why its output was lost. A closed pipe (`| head`) is not an error.
+    lost: Option<OutputError>,
 }
 
 impl End {
@@ -121,7 +124,12 @@ impl End {
         match serde_json::from_slice(line) {
             Ok(ShellLine::Stdout(bytes)) => {
                 let mut out = io::stdout();
-                let _ = out.write_all(&bytes).and_then(|()| out.flush());
+                match out.write_all(&bytes).and_then(|()| out.flush()) {
+                    Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+                        self.lost.get_or_insert(OutputError::Standard(error));
+                    }
+                    _ => {}
+                }
             }
             Ok(ShellLine::Stderr(bytes)) => drop(io::stderr().write_all(&bytes)),
             Ok(ShellLine::Exited(status)) => self.status = Some(status),
@@ -135,6 +143,7 @@ impl End {
 
     fn code(self, ended: Option<&EndedGuest>) -> Result<ExitCode, ExpectedError> {
         match (self.status, self.failure) {
+            (Some(_), None) if let Some(lost) = self.lost => Err(lost.into()),
             (Some(status), None) => Ok(ExitCode::from(status)),
             (_, Some(why)) => Err(ExpectedError::NoShell { why }),
             (None, None) => {

@@ -269,7 +269,11 @@ pub(super) fn rebuild(results: &Results, place: usize) -> String {
         let unit = shortest.metric.unit().name();
         match shortest.median == longest.median {
             true => format!("{} {unit}", number_of(shortest.median)),
-            false => format!("{} to {} {unit}", number_of(shortest.median), number_of(longest.median)),
+            false => format!(
+                "{} to {} {unit}",
+                two_digits(shortest.median),
+                two_digits(longest.median)
+            ),
         }
     });
     range
@@ -376,9 +380,31 @@ fn risk(input: &Input, cell: &Cell) -> Option<String> {
     (is_missing && survives_one).then(|| {
         format!(
             "From the failure until the rebuild is done another failed disk {verb} the array, and sectors that another disk \
-             cannot read are lost."
+             cannot read are lost.{}",
+            unreadable(input, cell).unwrap_or_default()
         )
     })
+}
+
+/// How likely that is, by what datasheets of hard disks promise (`Nonrecoverable Read Errors per Bits Read`); `None` for other
+/// disks.
+fn unreadable(input: &Input, cell: &Cell) -> Option<String> {
+    let group = cell.machine.group(DATA)?;
+    let disk = input
+        .disks
+        .iter()
+        .find(|disk| disk.model == group.model && disk.has_heads)?;
+    let others = match cell.stack.array.level {
+        Level::Raid4 | Level::Raid5 | Level::LvmRaid5 => group.count.saturating_sub(cell.stack.array.spares + 1),
+        Level::Raid1 | Level::Raid10 => 1,
+        _ => return None,
+    };
+    let terabytes = f64::from(others) * disk.bytes as f64 / 1e12;
+    Some(format!(
+        " A rebuild of a whole disk reads {} TB; datasheets promise at most one unreadable sector in 12.5 TB (10^14 bits, desktop \
+         and NAS disks) or 125 TB (10^15, enterprise disks), and disks in good order do better.",
+        number_of(terabytes)
+    ))
 }
 
 /// The load ended before the rebuild, which then went on without it.

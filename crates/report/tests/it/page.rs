@@ -440,7 +440,7 @@ fn issue_39_a4_a_study_of_one_stack_leads_with_its_rebuilds() {
     assert!(
         failed.contains(&format!(
             "{first}. {unfinished} From the failure until the rebuild is done another failed disk loses the array, and sectors that \
-             another disk cannot read are lost."
+             another disk cannot read are lost. A rebuild of a whole disk reads 0.500 TB; datasheets promise at most one"
         )),
         "{failed}"
     );

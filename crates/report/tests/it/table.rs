@@ -1,7 +1,7 @@
 //! The result table as the terminal shows it.
 
 use crate::first_look;
-use report::{TableOptions, table};
+use report::{ModelFit, TableOptions, table};
 use study::CellId;
 use study::metric::Metric;
 use study::plan::Cell;
@@ -233,4 +233,38 @@ fn issue_39_a5_warnings_about_the_study_stand_before_its_figures() {
         place("1 more warning: `raidlab plan`") < place("small files  (simulated)"),
         "{text}"
     );
+}
+
+/// A model that misses most published figures of its disk looked as sound as one that meets them.
+#[test]
+fn issue_39_the_first_screen_says_how_well_the_disks_models_are_known() {
+    let first_screen = |unverified: &[&str], fit: Option<ModelFit>| {
+        let mut input = crate::made::sweep();
+        for disk in &mut input.disks {
+            disk.unverified = unverified.iter().map(|&name| name.to_owned()).collect();
+            disk.fit = fit.clone();
+        }
+        let text = table(&input, TableOptions::plain(10_000));
+        let (first, _) = text.split_once("each stack relative").expect("a scoreboard");
+        first.to_owned()
+    };
+    let fit = |met: usize| {
+        Some(ModelFit {
+            figures: 7,
+            met,
+            worst: "random write, 4 KiB, depth 512".to_owned(),
+            off_percent: -56.2,
+        })
+    };
+    let few = first_screen(&["seek"], fit(1));
+    let words = "The model wd-500gb-2007 meets 1 of 7 published figures within their goals; it is farthest from random write, 4 \
+                 KiB, depth 512 (-56 %); it has estimates, without a document or a measurement: seek.";
+    assert!(few.contains(words), "{few}");
+    assert!(first_screen(&[], fit(7)).contains("meets all 7 published figures"));
+    let none = first_screen(&["seek", "read-ahead"], None);
+    assert!(
+        none.contains("was checked against no published figure of such a disk, and has estimates"),
+        "{none}"
+    );
+    assert!(!first_screen(&[], None).contains("The model "));
 }

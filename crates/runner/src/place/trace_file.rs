@@ -1,6 +1,8 @@
 //! The file with all requests of a trial's disks.
 
 use lab::trace::RECORD_BYTES;
+use rustix::fs::{FallocateFlags, fallocate};
+use rustix::io::Errno;
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
@@ -67,7 +69,10 @@ impl TraceFile {
         let requests: u64 = counters.iter().map(of_kinds).sum();
         let queued = |disk: &DiskCounters| disk.counts.get(&DiskCounter::QueueMax).copied();
         let under_way: u64 = counters.iter().filter_map(queued).sum();
-        match found + under_way >= requests && bytes.is_multiple_of(record) {
+        // Requests are missing: under way at the end, or there was no room for them.
+        let missing = requests.saturating_sub(found);
+        let is_cut = missing > under_way || missing > 0 && !self.has_room(bytes, missing * record);
+        match !is_cut && bytes.is_multiple_of(record) {
             true => Ok(()),
             false => Err(TraceFileError::Incomplete {
                 path: self.path.clone(),
@@ -75,6 +80,16 @@ impl TraceFile {
                 requests,
             }),
         }
+    }
+}
+
+impl TraceFile {
+    /// Whether its disk, and the limit of sizes of files, have room for more bytes at its end. Where that cannot be asked, it has.
+    fn has_room(&self, end: u64, more: u64) -> bool {
+        let reserved = fallocate(&self.file, FallocateFlags::KEEP_SIZE, end, more);
+        // What was reserved is given back.
+        let _ = self.file.set_len(end);
+        !matches!(reserved, Err(Errno::NOSPC | Errno::DQUOT | Errno::FBIG))
     }
 }
 
@@ -138,5 +153,34 @@ mod tests {
         trace.check(&[busy]).expect("it was under way at the end");
         trace.file.write_all(&[0; 5]).expect("room");
         trace.check(&[counters(1, 1)]).expect_err("a part of a record");
+    }
+
+    /// As many requests were missing as the disks had queued, because there was no room for them.
+    #[test]
+    fn root_issue_39_a_trace_on_a_full_disk_is_an_error_also_if_few_requests_are_missing() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mount = std::process::Command::new("mount")
+            .args(["-t", "tmpfs", "-o", "size=4k", "tmpfs"])
+            .arg(folder.path())
+            .status();
+        if !mount.is_ok_and(|status| status.success()) {
+            return requirements::skip("needs to mount a tmpfs, which only root may");
+        }
+        let mut trace = TraceFile::create(folder.path(), &trial("w", "1M")).expect("a file");
+        let _ = std::process::Command::new("umount")
+            .arg("-l")
+            .arg(folder.path())
+            .status();
+        trace.file.write_all(&[0; 4096]).expect("room");
+        let records = (4096 / RECORD_BYTES) as u64;
+        let counters = |reads: u64| DiskCounters {
+            disk: "vda".to_owned(),
+            counts: [(DiskCounter::Reads, reads), (DiskCounter::QueueMax, 8)].into(),
+            contents: None,
+        };
+        trace.check(&[counters(records)]).expect("whole");
+        trace
+            .check(&[counters(records + 8)])
+            .expect_err("there was no room for them");
     }
 }

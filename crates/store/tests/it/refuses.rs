@@ -202,6 +202,56 @@ fn root_a_store_on_read_only_media_can_be_read() {
     insta::assert_snapshot!(error.replace(folder.to_str().unwrap(), "/folder"), @"cannot write `/folder/raidlab.db`: it or its folder is read-only for this user");
 }
 
+/// Two runs wrote one file with two logs, and spoiled it.
+#[test]
+fn issue_39_a_store_with_two_names_is_not_written() {
+    let bench = Bench::new();
+    drop(bench.open());
+    let other = bench.folder.path().join("other.db");
+    fs::hard_link(bench.path(), &other).unwrap();
+    for path in [bench.path(), other.clone()] {
+        let error = Store::open(&path).unwrap_err();
+        assert!(
+            matches!(error, store::StoreError::SeveralNames { names: 2, .. }),
+            "{error}"
+        );
+        Store::open_existing(&path).expect("reading spoils nothing");
+    }
+    fs::remove_file(other).unwrap();
+    Store::open(&bench.path()).expect("it has one name again");
+}
+
+/// Figures without those in the log were shown, and the exit status was 0.
+#[test]
+fn root_issue_39_a_log_on_read_only_media_is_not_passed_over_through_a_link() {
+    let bench = Bench::new();
+    let mut store = bench.open();
+    let run = store.open_run(&bench.spec()).unwrap();
+    bench.measure(&mut store, &run, 0, 0);
+    let elsewhere = tempfile::tempdir().unwrap();
+    let link = elsewhere.path().join("link.db");
+    let folder = bench.folder.path();
+    let (log, other) = (folder.join("other.db-wal"), folder.join("other.db"));
+    fs::copy(folder.join("raidlab.db-wal"), &log).unwrap();
+    fs::copy(bench.path(), &other).unwrap();
+    std::os::unix::fs::symlink(&other, &link).unwrap();
+    drop((run, store));
+    let mount = |options: &[&str], places: &[&Path]| {
+        let status = std::process::Command::new("mount").args(options).args(places).status();
+        status.is_ok_and(|status| status.success())
+    };
+    if !mount(&["--bind"], &[folder, folder]) {
+        requirements::skip("needs a read-only bind mount, which only root may make");
+        return;
+    }
+    let _unmount = Unmount(folder.to_owned());
+    assert!(mount(&["-o", "remount,ro,bind"], &[folder]));
+    for path in [&other, &link] {
+        let error = Store::open_existing(path).unwrap_err();
+        assert!(matches!(error, store::StoreError::PendingLog { .. }), "{error}");
+    }
+}
+
 /// The message was that the store or its folder is read-only, and both were not.
 #[test]
 fn root_a_log_that_cannot_be_written_is_named_and_not_the_store() {

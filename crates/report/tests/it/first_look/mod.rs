@@ -105,7 +105,10 @@ pub fn input() -> Input {
         disks: vec![DiskInfo {
             model: "wd-500gb-2007".to_owned(),
             words: "Western Digital WD5000YS, 500 GB, 7200 rpm, 16 MiB cache, NCQ depth 32".to_owned(),
+            bytes: 500_107_862_016,
+            has_heads: true,
             unverified: Vec::new(),
+            fit: None,
             pass_hours: None,
         }],
         plan: plan.clone(),
