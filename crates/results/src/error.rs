@@ -9,6 +9,8 @@ use store::StoreError;
 pub enum Error {
     #[error("`{}` {reason}; nothing was stored", path.display())]
     ForeignResults { path: PathBuf, reason: String },
+    #[error("{option} {reason}; nothing was stored")]
+    ForeignName { option: &'static str, reason: String },
     /// Several files of one import.
     #[error("{} of {all} files are refused:\n{}", refused.len(), lines(refused))]
     SeveralRefused { all: usize, refused: Vec<Error> },

@@ -54,6 +54,15 @@ pub struct Imported {
 
 /// Reads all files before anything is stored.
 pub fn import(options: &ImportOptions) -> Result<Imported, Error> {
+    for (option, name) in [
+        ("--stack", &options.stack),
+        ("--workload", &options.workload),
+        ("--test", &options.test),
+    ] {
+        if let Some(reason) = name.as_deref().and_then(foreign::unusable) {
+            return Err(Error::ForeignName { option, reason });
+        }
+    }
     let files = read_all(&options.files)?;
     let (plan, trials) = plan_of(&files, options)?;
     let version = prepare::version()?;

@@ -117,7 +117,10 @@ impl StoreError {
         use rusqlite::ErrorCode;
         let path = path.to_owned();
         let Some(failure) = source.sqlite_error() else {
-            return Self::Sqlite { path, source };
+            return Self::Damaged {
+                path,
+                reason: source.to_string(),
+            };
         };
         match failure.code {
             ErrorCode::NotADatabase => Self::NotADatabase { path },

@@ -1,6 +1,6 @@
 //! Migrates older schemas step by step to the newest.
 
-use rusqlite::{Transaction, params};
+use rusqlite::{Connection, Row, Transaction, params};
 use study::plan::Plan;
 
 /// A migration from one schema version to the next.
@@ -23,15 +23,50 @@ const STEPS: [Step; 10] = [
     Step::Sql(include_str!("schema/10.sql")),
 ];
 
-/// The texts that define the views: SQLite executes whatever stands in a file in their place.
-pub(crate) const OF_VIEWS: [&str; 2] = [include_str!("schema/1.sql"), include_str!("schema/4-after.sql")];
-
 /// The newest schema's number.
 pub(crate) const VERSION: i64 = STEPS.len() as i64;
 
+/// A table, an index, a view or a trigger of a database.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Definition {
+    pub kind: String,
+    pub name: String,
+    /// To which it belongs.
+    pub table: String,
+    sql: String,
+}
+
+/// All definitions of a database.
+pub(crate) fn definitions_in(connection: &Connection) -> rusqlite::Result<Vec<Definition>> {
+    // SQLite's own indexes have no text.
+    let sql = "SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE sql IS NOT NULL";
+    let read = |row: &Row<'_>| {
+        Ok(Definition {
+            kind: row.get(0)?,
+            name: row.get(1)?,
+            table: row.get(2)?,
+            sql: row.get(3)?,
+        })
+    };
+    connection.prepare(sql)?.query_map([], read)?.collect()
+}
+
+/// Those of a store of schema `version`, from a database in memory.
+pub(crate) fn definitions(version: i64) -> rusqlite::Result<Vec<Definition>> {
+    let mut connection = Connection::open_in_memory()?;
+    let transaction = connection.transaction()?;
+    run(&transaction, 0, version)?;
+    definitions_in(&transaction)
+}
+
 /// Migrates a store of schema `version` to the newest.
 pub(crate) fn migrate(transaction: &Transaction<'_>, version: i64) -> rusqlite::Result<()> {
-    for step in STEPS.iter().skip(usize::try_from(version).unwrap_or(0)) {
+    run(transaction, version, VERSION)
+}
+
+fn run(transaction: &Transaction<'_>, from: i64, to: i64) -> rusqlite::Result<()> {
+    let [from, to] = [from, to].map(|version| usize::try_from(version).unwrap_or(0));
+    for step in STEPS.iter().take(to).skip(from) {
         match step {
             Step::Sql(batch) => transaction.execute_batch(batch)?,
             Step::Code(code) => code(transaction)?,

@@ -1,6 +1,6 @@
 //! Opening a store: checks that it is one, that it can be written, and that its schema is known.
 
-use crate::migrate::{self, migrate};
+use crate::migrate::{self, Definition, migrate};
 use crate::read::CellOfPlan;
 use crate::record::RunId;
 use crate::{Result, StoreError};
@@ -149,31 +149,31 @@ impl Store {
                 path: self.path.clone(),
             }),
         }?;
-        self.check_programs()?;
+        self.check_programs(version)?;
         Ok(version)
     }
 
-    /// Rejects a file with triggers, or with other views than raidlab's: SQLite would execute them.
-    fn check_programs(&self) -> Result<()> {
-        let sql = "SELECT type, name, sql FROM sqlite_schema WHERE type IN ('trigger', 'view')";
-        let found = || -> rusqlite::Result<Option<String>> {
-            let mut statement = self.connection.prepare(sql)?;
-            let mut rows = statement.query([])?;
-            while let Some(row) = rows.next()? {
-                let (kind, name): (String, String) = (row.get(0)?, row.get(1)?);
-                let text: String = row.get(2)?;
-                let is_own = kind == "view" && migrate::OF_VIEWS.iter().any(|own| own.contains(&text));
-                if !is_own {
-                    return Ok(Some(format!("{kind} {}", name.escape_debug())));
-                }
-            }
-            Ok(None)
+    /// Rejects a file with programs that are not raidlab's: triggers, views, generated columns, checks, indexes of expressions and
+    /// virtual tables, which SQLite would execute. Other tables of other people do no harm.
+    fn check_programs(&self, version: i64) -> Result<()> {
+        let own = self.checked(migrate::definitions(version))?;
+        let found = self.checked(migrate::definitions_in(&self.connection))?;
+        let is_foreign = |definition: &&Definition| {
+            let acts = ["trigger", "view"].contains(&definition.kind.as_str());
+            let is_of_ours = own
+                .iter()
+                .any(|other| other.table.eq_ignore_ascii_case(&definition.table));
+            (acts || is_of_ours) && !own.contains(definition)
         };
-        match self.checked(found())? {
+        match found.iter().find(is_foreign) {
             None => Ok(()),
-            Some(found) => Err(StoreError::Damaged {
+            Some(definition) => Err(StoreError::Damaged {
                 path: self.path.clone(),
-                reason: format!("it has a {found} that no raidlab made"),
+                reason: format!(
+                    "it has a {} {} that no raidlab made",
+                    definition.kind,
+                    definition.name.escape_debug()
+                ),
             }),
         }
     }

@@ -121,19 +121,16 @@ pub fn read(text: &str) -> Result<Vec<Foreign>, String> {
     }
 }
 
-/// Why a name of a test or a machine is refused.
-fn unusable(name: &str) -> Option<String> {
+/// Why a name of a test, a stack, a workload or a machine is refused.
+pub fn unusable(name: &str) -> Option<String> {
     if name.len() > NAME_BYTES_MAX {
         let bytes = name.len();
         return Some(format!(
-            "has a test with a name of {bytes} bytes: at most {NAME_BYTES_MAX} are possible"
+            "has a name of {bytes} bytes: at most {NAME_BYTES_MAX} are possible"
         ));
     }
-    name.starts_with(['=', '+', '-', '@']).then(|| {
-        format!(
-            "has a test or a machine `{name}`: a spreadsheet that opens an export takes such a name for a formula"
-        )
-    })
+    name.starts_with(['=', '+', '-', '@'])
+        .then(|| format!("has a name `{name}`: a spreadsheet that opens an export takes such a name for a formula"))
 }
 
 /// The results of all programs.

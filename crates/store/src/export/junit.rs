@@ -35,7 +35,9 @@ pub(super) fn xml(store: &Store, run: &RunSummary, claims: &[ClaimCase]) -> Resu
     report.add_test_suite(trials(&plan, &store.trials(run.id)?));
     report.add_test_suite(guards(&keys, &store.guards(run.id)?));
     report.add_test_suite(of_claims(claims));
-    Ok(report.to_string().expect("writing to memory does not fail"))
+    let xml = report.to_string().expect("writing to memory does not fail");
+    // XML has no characters for them.
+    Ok(xml.replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}"))
 }
 
 /// The duration of a trial is the time on its own machine.

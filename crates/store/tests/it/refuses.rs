@@ -100,6 +100,23 @@ fn issue_39_22_a_store_with_programs_of_others_is_refused() {
             "view latest_trial",
         ),
         ("CREATE VIEW other AS SELECT 1", "view other"),
+        // A store of 150 KB took all memory.
+        (
+            "ALTER TABLE guard ADD COLUMN long AS (printf('%.*c', 300000000, 'x'))",
+            "table guard",
+        ),
+        (
+            "ALTER TABLE guard ADD COLUMN more INT CHECK (length(printf('%.*c', 900000000, 'x')) > 0)",
+            "table guard",
+        ),
+        (
+            "CREATE INDEX slow ON sample (printf('%.*c', 300000000, value))",
+            "index slow",
+        ),
+        (
+            "DROP TABLE guard; CREATE VIRTUAL TABLE guard USING fts5 (trial_id, test, name, passed, detail)",
+            "table guard",
+        ),
     ] {
         let bench = Bench::new();
         drop(bench.open());
@@ -108,6 +125,11 @@ fn issue_39_22_a_store_with_programs_of_others_is_refused() {
         let expected = format!("is damaged (it has a {named} that no raidlab made)");
         assert_eq!(said.matches(&expected).count(), 2, "{said}");
     }
+    let bench = Bench::new();
+    drop(bench.open());
+    let notes = "CREATE TABLE notes (text TEXT); CREATE INDEX of_notes ON notes (text); ANALYZE";
+    Connection::open(bench.path()).unwrap().execute_batch(notes).unwrap();
+    Store::open_existing(&bench.path()).expect("it does no harm");
 }
 
 /// `:memory:` and `file:…?mode=memory` are orders to SQLite: everything was lost at the end.

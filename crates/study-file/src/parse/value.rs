@@ -207,6 +207,16 @@ fn name(key: &Key, text: &str) -> Result<Value, WrongValue> {
             "write it on one line",
         );
     }
+    if ["name", "title"].contains(&key.name) && text.starts_with(['=', '+', '-', '@']) {
+        return wrong(
+            format!(
+                "`{}` begins with `{}`: a spreadsheet that opens an export takes it for a formula",
+                key.name,
+                &text[..1]
+            ),
+            "begin it with a letter or a digit",
+        );
+    }
     if key.name == "model" && text.starts_with("~/") {
         return wrong(
             format!("`{text}`: `~` is not expanded"),
