@@ -73,6 +73,8 @@ pub struct Fit {
     pub figures: usize,
     /// Those that the model meets within their goals.
     pub met: usize,
+    /// Half of the deviations are smaller, without their signs.
+    pub median_percent: f64,
     /// The figure from which it is farthest: `random read, 4 KiB, depth 16`.
     pub worst: String,
     /// How far it is from that, relative to the real figure.

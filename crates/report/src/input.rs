@@ -97,6 +97,8 @@ pub struct ModelFit {
     pub figures: usize,
     /// Figures that the model meets within their goals.
     pub met: usize,
+    /// Half of the deviations are smaller, without their signs.
+    pub median_percent: f64,
     /// The figure from which it is farthest.
     pub worst: String,
     /// How far, relative to the real figure.

@@ -4,6 +4,7 @@
 mod choice;
 pub(crate) mod sentences;
 pub(crate) mod stack_facts;
+pub(crate) mod trade_off;
 mod unranked;
 pub(crate) mod verdict;
 
@@ -118,9 +119,16 @@ pub struct ScoreRow {
     /// Something was lost in a power cut.
     pub is_unsafe: bool,
     pub is_imported: bool,
+    /// Its processor takes no time, and others in the study name one: no machine has it.
+    pub is_unreal: bool,
 }
 
 impl ScoreRow {
+    /// Whether it may be recommended, as far as it is known.
+    pub(crate) const fn may_be_built(&self) -> bool {
+        !self.is_unsafe && !self.is_imported && !self.is_unreal
+    }
+
     /// The score with its largest loss.
     pub fn worst_score(&self) -> Option<&Score> {
         self.worst.map(|column| &self.scores[column])
@@ -479,6 +487,7 @@ fn row(input: &Input, cuts: &[PowerCuts], stack: &str, columns: &[Column], score
         power_cut: shown.map(|row| row.verdict.clone()).unwrap_or_default(),
         is_unsafe: of_stack().any(|row| row.is_bad),
         is_imported: cell.is_some_and(|cell| cell.is_imported()),
+        is_unreal: cell.is_some_and(|cell| stack_facts::is_unreal(input, cell)),
     }
 }
 

@@ -68,15 +68,29 @@ fn model(disk: &DiskInfo) -> Option<String> {
             format!("The model {name} was checked against no published figure of such a disk, and has {estimates}.")
         }
         (Some(fit), estimates) => {
-            let met = match fit.met == fit.figures {
-                true => "all".to_owned(),
-                false => format!("{} of", fit.met),
+            let off = match (fit.figures, fit.met) {
+                (1, 1) => format!(
+                    "meets the one published figure that it was checked against ({})",
+                    fit.worst
+                ),
+                (1, _) => format!(
+                    "is {:+.0} % off the one published figure that it was checked against ({})",
+                    fit.off_percent, fit.worst
+                ),
+                (all, met) => format!(
+                    "meets {} published figures within their goals: half are within {:.0} %, the farthest is {} ({:+.0} %)",
+                    if all == met {
+                        format!("all {all}")
+                    } else {
+                        format!("{met} of {all}")
+                    },
+                    fit.median_percent,
+                    fit.worst,
+                    fit.off_percent
+                ),
             };
             format!(
-                "The model {name} meets {met} {} within their goals; it is farthest from {} ({:+.0} %){}.",
-                count(fit.figures, "published figure"),
-                fit.worst,
-                fit.off_percent,
+                "The model {name} {off}{}.",
                 estimates.map_or_else(String::new, |words| format!("; it has {words}"))
             )
         }

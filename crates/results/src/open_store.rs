@@ -315,6 +315,7 @@ fn disk_infos(plan: &Plan) -> Vec<DiskInfo> {
                 .map(|fit| ModelFit {
                     figures: fit.figures,
                     met: fit.met,
+                    median_percent: fit.median_percent,
                     worst: fit.worst,
                     off_percent: fit.off_percent,
                 }),

@@ -34,12 +34,15 @@ pub fn written() -> Result<Written, String> {
         let Some(worst) = figures.iter().max_by(by_deviation) else {
             continue;
         };
+        let mut deviations: Vec<f64> = figures.iter().map(|figure| figure.deviation_percent().abs()).collect();
+        deviations.sort_by(f64::total_cmp);
         let _ = writeln!(
             fit,
-            "\n[{}]\nfigures = {}\nmet = {}\nworst = {:?}\noff_percent = {:.0}",
+            "\n[{}]\nfigures = {}\nmet = {}\nmedian_percent = {:.0}\nworst = {:?}\noff_percent = {:.0}",
             entry.name,
             figures.len(),
             figures.iter().filter(|figure| figure.meets_its_goal()).count(),
+            deviations[deviations.len() / 2],
             worst.what,
             worst.deviation_percent()
         );

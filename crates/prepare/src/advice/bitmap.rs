@@ -16,6 +16,10 @@ const CHUNK_BYTES_MAX: u64 = 1 << 30;
 /// with 16 in flight and 131,072 bits RAID 10 of eight reached a 29th, RAID 6 of eight a third.
 const BITS_MIN: u64 = 512;
 
+/// What a bitmap of many bits costs, simulated: one sentence for all levels of a study.
+const COSTS: &str = "is first written for most of these writes, and the disks are flushed: in the lab RAID 10 reached a quarter to a \
+                     thirtieth of its rate without one, RAID 5 and 6 a quarter to three quarters";
+
 /// An array without a bitmap because its members are small, which whole disks would have. The sentence does not name the cell,
 /// so that a plan has it once.
 pub(super) fn none_by_size(cell: &Cell) -> Option<String> {
@@ -48,19 +52,12 @@ pub(super) fn of_job(on_stack: &OnStack<'_>, disks: &Disks) -> Option<String> {
     let bits_of = |bytes| Some(covered_bytes(array, disks.count, bytes)? / chunk);
     let bits = bits_of(working)?;
     let whole_bits = whole.and_then(bits_of).unwrap_or(0);
-    let reached = match array.level {
-        Level::Raid1 | Level::Raid10 => "a quarter to a thirtieth",
-        _ => "a quarter to three quarters",
-    };
-    let title = array.level.facts().title;
     if bits < BITS_MIN {
         return (whole_bits >= BITS_MIN).then(|| {
             format!(
-                "writes at random within {}, where the {} of the bitmap stay set: over the whole array ({whole_bits} bits) {title} \
-                 with a bitmap first writes it for most such writes, and flushes its disks; in the lab it reached {reached} of its \
-                 rate without one; what this workload shows of a bitmap holds for small areas only",
-                describe_size(working),
-                plural_bits(bits.max(1))
+                "writes at random within {}, where the bits of the bitmap stay set; over the whole array a bitmap {COSTS}; what this \
+                 workload shows of a bitmap holds for small areas only",
+                describe_size(working)
             )
         });
     }
@@ -70,8 +67,7 @@ pub(super) fn of_job(on_stack: &OnStack<'_>, disks: &Disks) -> Option<String> {
         whole.unwrap_or(working).max(working),
     )?);
     Some(format!(
-        "writes at random to {}, and a bit of the bitmap covers {}: {title} with a bitmap first writes it for most of these writes, \
-         and flushes its disks; in the lab it reached {reached} of its rate without one; `bitmap = \"none\"` has no such cost, and a \
+        "writes at random to {}, and a bit of the bitmap covers {}: the bitmap {COSTS}; `bitmap = \"none\"` has no such cost, and a \
          resync of the whole array after a crash{coarser}",
         describe_size(working),
         describe_size(chunk)
@@ -98,12 +94,5 @@ fn coarser_chunk(whole_covered: u64) -> String {
     match least <= CHUNK_BYTES_MAX {
         true => format!(", and `bitmap_chunk = \"{}\"` little", study_file::format_size(least)),
         false => String::new(),
-    }
-}
-
-fn plural_bits(bits: u64) -> String {
-    match bits {
-        1 => "one bit".to_owned(),
-        bits => format!("{bits} bits"),
     }
 }

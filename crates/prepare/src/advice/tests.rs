@@ -271,7 +271,7 @@ fn issue_39_writes_that_wait_for_the_bitmap_are_warned_of() {
             format!("io = {{ rw = \"randwrite\", direct = true, runtime = \"60s\", ramp_time = \"60s\", {io} }}");
         let said = of_workload(array, &workload, "").concat();
         match (
-            said.contains("with a bitmap first writes it"),
+            said.contains("is first written for most of these writes"),
             said.contains("of the bitmap stay set"),
         ) {
             (true, true) => "over the whole array",

@@ -2,6 +2,7 @@
 
 use crate::input::Input;
 use crate::scoreboard::sentences::NAMED_MAX;
+use crate::scoreboard::trade_off::best_of_tests;
 use crate::scoreboard::{Advice, Scoreboard};
 use crate::words::commands;
 use serde::Serialize;
@@ -17,16 +18,17 @@ pub(super) struct Recommended {
     notes: Vec<String>,
 }
 
-/// Empty if no stack is recommended, or if it is unknown how it was made.
+/// The stacks that are recommended, in every test or for some; empty if it is unknown how they were made.
 pub(super) fn recommended(input: &Input, board: &Scoreboard) -> Vec<Recommended> {
-    let Advice::Build(choice) = &board.advice else {
-        return Vec::new();
+    let rows: Vec<usize> = match &board.advice {
+        Advice::Build(choice) if choice.leaders.len() <= NAMED_MAX => {
+            choice.leaders.iter().chain(&choice.others).copied().collect()
+        }
+        Advice::NoneGood(_) => best_of_tests(board).into_iter().map(|(row, _)| row).collect(),
+        _ => Vec::new(),
     };
-    if choice.leaders.len() > NAMED_MAX {
-        return Vec::new();
-    }
-    let rows = choice.leaders.iter().chain(&choice.others).take(STACKS_MAX);
-    rows.filter_map(|&row| {
+    let rows = rows.into_iter().take(STACKS_MAX);
+    rows.filter_map(|row| {
         let stack = &board.rows[row].stack;
         let cell = input.plan.cells.iter().find(|cell| cell.stack_label == *stack)?;
         let (lines, notes) = commands::of(input, cell);

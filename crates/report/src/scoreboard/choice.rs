@@ -83,7 +83,7 @@ impl Advice {
         if ranked.len() < 2 {
             return Self::TooFewTrials;
         }
-        let safe: Vec<usize> = ranked.iter().copied().filter(|&row| !rows[row].is_unsafe).collect();
+        let safe: Vec<usize> = ranked.iter().copied().filter(|&row| rows[row].may_be_built()).collect();
         let Some(&first) = safe.first() else {
             return Self::AllUnsafe;
         };
@@ -171,7 +171,7 @@ fn others(rows: &[ScoreRow], safe: &[usize], leaders: &[usize]) -> Vec<usize> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::scoreboard::Scoreboard;
     use crate::scoreboard::sentences::{behind_in_uncounted_tests, build, resync};
@@ -179,7 +179,7 @@ mod tests {
     use crate::words::figure::RateUnit;
     use stats::{Basis, Interval};
 
-    fn score(ratio: f64, half: f64) -> Score {
+    pub(in crate::scoreboard) fn score(ratio: f64, half: f64) -> Score {
         let interval = Interval {
             low: ratio - half,
             high: ratio + half,
@@ -194,7 +194,12 @@ mod tests {
         }
     }
 
-    fn row(stack: &str, ratio: f64, half: f64, (usable, survives): (f64, u32)) -> ScoreRow {
+    pub(in crate::scoreboard) fn row(
+        stack: &str,
+        ratio: f64,
+        half: f64,
+        (usable, survives): (f64, u32),
+    ) -> ScoreRow {
         ScoreRow {
             stack: stack.to_owned(),
             scores: vec![score(ratio, half)],
@@ -204,6 +209,7 @@ mod tests {
                 disks: 4,
                 usable: Some(usable),
                 survives: Some(survives),
+                has_bitmap: false,
                 resyncs: false,
                 resync_hours: None,
             },
@@ -212,10 +218,11 @@ mod tests {
             power_cut: String::new(),
             is_unsafe: false,
             is_imported: false,
+            is_unreal: false,
         }
     }
 
-    fn column(workload: &str, test: &str, weight: u32) -> Column {
+    pub(in crate::scoreboard) fn column(workload: &str, test: &str, weight: u32) -> Column {
         Column {
             workload: workload.to_owned(),
             test: test.to_owned(),
@@ -225,7 +232,7 @@ mod tests {
         }
     }
 
-    fn board(columns: Vec<Column>, rows: &[ScoreRow], advice: Advice) -> Scoreboard {
+    pub(in crate::scoreboard) fn board(columns: Vec<Column>, rows: &[ScoreRow], advice: Advice) -> Scoreboard {
         Scoreboard {
             columns,
             short: Vec::new(),

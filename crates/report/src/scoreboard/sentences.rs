@@ -4,7 +4,8 @@ use super::choice::Tie;
 use super::stack_facts::{
     corruption, facts_that_differ, is_corruption_shared, is_layout_shared, is_rebuild_shared, layout,
 };
-use super::unranked::{ahead, is_behind_unranked, too_few, unranked};
+use super::trade_off;
+use super::unranked::{ahead, is_behind_unranked, too_few, unranked, unreal};
 use super::{Advice, Choice, SHORT_S, Score, ScoreRow, Scoreboard, ShortTest};
 use crate::input::Input;
 use crate::words::figure::{RateUnit, count, number, number_of};
@@ -60,28 +61,19 @@ pub(crate) fn sentence(input: &Input, board: &Scoreboard, rates: RateUnit) -> St
         Advice::TooFewTrials => too_few(board),
         Advice::AllUnsafe => "Every stack lost something in a power cut, so none is recommended.".to_owned(),
         Advice::NoneGood(choice) => {
-            ahead(board, rates) + &none_good(board, choice) + &too_short(board) + &unranked(board)
+            ahead(board, rates)
+                + &trade_off::none_good(board, choice)
+                + &too_short(board)
+                + &unranked(board)
+                + unreal(board)
         }
         Advice::Build(choice) => {
-            ahead(board, rates) + &build(board, choice, rates) + &too_short(board) + &unranked(board)
+            ahead(board, rates)
+                + &build(board, choice, rates)
+                + &too_short(board)
+                + &unranked(board)
+                + unreal(board)
         }
-    }
-}
-
-fn none_good(board: &Scoreboard, choice: &Choice) -> String {
-    let reached = choice
-        .leaders
-        .first()
-        .map_or_else(String::new, |&row| worst(board, &board.rows[row]));
-    match weights(board).is_empty() {
-        true => format!(
-            "No stack is good in every test: each falls to {reached} of the best or less in one of them. Choose by the \
-             test that matters."
-        ),
-        false => format!(
-            "No stack is good in every test that counts: by the weights of the study each falls to {reached} of the best \
-             or less in one of them. Choose by the test that matters."
-        ),
     }
 }
 
@@ -335,7 +327,16 @@ pub(crate) fn choices(board: &Scoreboard, rates: RateUnit) -> Vec<String> {
         return Vec::new();
     };
     match board.advice {
-        Advice::NoneGood(_) => best_of_tests(board, rates),
+        Advice::NoneGood(_) => trade_off::best_of_tests(board)
+            .into_iter()
+            .map(|(row, names)| {
+                format!(
+                    "For {}: {}",
+                    names.join(", "),
+                    choice_words(board, &board.rows[row], rates)
+                )
+            })
+            .collect(),
         // The sentence says it all.
         _ if choice.leaders.len() == 1 && choice.others.is_empty() && facts_that_differ(board).is_empty() => {
             Vec::new()
@@ -350,14 +351,18 @@ pub(crate) fn choices(board: &Scoreboard, rates: RateUnit) -> Vec<String> {
 /// `RAID 5 btrfs: at worst 44 % (small files delete: 14,075 against 32,113 files/s); 3 of 4 disks usable, survives 1
 /// failed disk`.
 fn choice_words(board: &Scoreboard, row: &ScoreRow, rates: RateUnit) -> String {
+    let every = match board.columns.iter().all(|column| column.weight > 0) {
+        true => "every test",
+        false => "every test that counts",
+    };
     let worst = row
         .worst
         .zip(row.worst_score())
         .map(|(column, score)| match score.ratio {
             Some(0.995..) if is_behind_unranked(board) => {
-                "among ranked stacks the best in every test, or within 1 % of it".to_owned()
+                format!("among ranked stacks the best in {every}, or within 1 % of it")
             }
-            Some(0.995..) => "the best in every test, or within 1 % of it".to_owned(),
+            Some(0.995..) => format!("the best in {every}, or within 1 % of it"),
             ratio if board.columns[column].weight != 1 => format!(
                 "loses most by weight in {}: {} ({}), weight {}",
                 test_name(board, column, score),
@@ -397,37 +402,6 @@ pub(crate) fn worst_heading(board: &Scoreboard) -> &'static str {
         true => "worst",
         false => "worst by weight",
     }
-}
-
-/// The best stack of each column, and what it loses elsewhere.
-fn best_of_tests(board: &Scoreboard, rates: RateUnit) -> Vec<String> {
-    let mut lines: Vec<(usize, Vec<String>)> = Vec::new();
-    for (column, of) in board.columns.iter().enumerate() {
-        // Sorted by the largest loss: among those that are not shown to be slower, the one that loses least elsewhere.
-        // By its interval alone it may be slower: then it is not named for the test.
-        let may_be_equal = |score: &Score| score.interval.as_ref().is_none_or(|interval| interval.high >= 1.0);
-        let is_best = |row: &ScoreRow| {
-            let score = &row.scores[column];
-            (score.is_best && may_be_equal(score)) || score.ratio == Some(1.0)
-        };
-        let best = board
-            .rows
-            .iter()
-            .position(|row| is_best(row) && !row.is_unsafe && !row.is_imported);
-        let Some(best) = best else { continue };
-        match lines.iter_mut().find(|(row, _)| *row == best) {
-            Some((_, names)) => names.push(of.name()),
-            None => lines.push((best, vec![of.name()])),
-        }
-    }
-    let words = |(row, names): (usize, Vec<String>)| {
-        format!(
-            "For {}: {}",
-            names.join(", "),
-            choice_words(board, &board.rows[row], rates)
-        )
-    };
-    lines.into_iter().map(words).collect()
 }
 
 /// Why stacks share the first rank of a test although their figures differ: `write: 118 to 206 MiB/s share the first rank`.

@@ -10,7 +10,7 @@ use study::act::Act;
 use study::event::{Guard, Measurement};
 use study::metric::Metric;
 use study::plan::Cell;
-use study::stack::{DATA, Level, SilentCorruption};
+use study::stack::{Bitmap, DATA, Level, SilentCorruption};
 use study::wording::bytes;
 
 /// Rebuilds that are listed; of more, the shortest and the longest are.
@@ -30,6 +30,8 @@ pub struct Layout {
     pub usable: Option<f64>,
     /// Disks that can always fail without loss of data.
     pub survives: Option<u32>,
+    /// A write-intent bitmap keeps resyncs short.
+    pub has_bitmap: bool,
     /// md resyncs the whole array after a crash ([`study::stack::ArraySpec::resyncs_after_a_crash`]).
     pub resyncs: bool,
     /// Hours that this takes at least, for the whole disk; `None` if its model is not known.
@@ -48,12 +50,21 @@ pub(super) fn layout_of(input: &Input, cell: &Cell) -> Layout {
         disks,
         usable: cell.stack.usable_disks(disks),
         survives: (!is_nested).then(|| cell.stack.may_be_missing(disks)),
+        has_bitmap: cell.stack.array.level.is_md()
+            && cell.stack.array.bitmap != Bitmap::None
+            && !cell.lacks_bitmap_by_size(),
         resyncs: cell.stack.array.resyncs_after_a_crash() && !cell.lacks_bitmap_by_size(),
         resync_hours: group.and_then(|group| {
             let model = input.disks.iter().find(|disk| disk.model == group.model);
             model?.pass_hours
         }),
     }
+}
+
+/// Whether a cell's processor takes no time, although others of the study name one.
+pub(super) fn is_unreal(input: &Input, cell: &Cell) -> bool {
+    let has_processor = |cell: &Cell| cell.machine.processor.is_some();
+    !cell.is_imported() && !has_processor(cell) && input.plan.cells.iter().any(has_processor)
 }
 
 /// What becomes of data that a disk of a cell silently changes.
@@ -142,6 +153,7 @@ fn facts(board: &Scoreboard) -> [Facts; 6] {
                     Some(hours) => format!("yes, {} h or more", number_of(hours)),
                     None => "yes".to_owned(),
                 },
+                (_, false) if row.layout.has_bitmap => "no (bitmap)".to_owned(),
                 (_, false) => "no".to_owned(),
             }),
         ),
@@ -304,7 +316,7 @@ pub(super) fn rebuilds_of_one_stack(input: &Input, results: &Results) -> Option<
         let is_loaded = is_extrapolated && pass_hours.is_some_and(|hours| rebuild.median > LOADED_MIN * hours);
         let range = match rebuild.interval {
             Some((low, high)) if is_loaded && high > RANGE_SHOWN * low => {
-                format!("{} to {}; ", two_digits(low), two_digits(high))
+                format!("{} to {} in the trials; ", two_digits(low), two_digits(high))
             }
             _ => String::new(),
         };

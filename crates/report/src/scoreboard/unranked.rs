@@ -6,6 +6,16 @@ use crate::words::figure::{RateUnit, count, number};
 use crate::words::listed;
 use stats::TRIALS_MIN;
 
+/// Why some rows are never recommended: no machine has their processor. Empty if there are none.
+pub(super) fn unreal(board: &Scoreboard) -> &'static str {
+    match board.rows.iter().any(|row| row.is_unreal) {
+        true => {
+            " Stacks with an infinite processor show what the disks allow; no machine has one, so they are not recommended."
+        }
+        false => "",
+    }
+}
+
 /// A stack that is not ranked and has this many times the figure of the best one that is.
 const AHEAD_MIN: f64 = 1.1;
 
@@ -55,9 +65,9 @@ struct Lead<'a> {
 /// every ranked stack does.
 fn farthest_ahead(board: &Scoreboard) -> Option<Lead<'_>> {
     let worst = |row: &ScoreRow| row.weighted_ratio(&board.columns);
-    let ranked = || board.rows.iter().filter(|row| row.is_ranked && !row.is_unsafe);
+    let ranked = || board.rows.iter().filter(|row| row.is_ranked && row.may_be_built());
     let reached = ranked().filter_map(worst).fold(0.0, f64::max);
-    let may_lead = |row: &&ScoreRow| !row.is_unsafe && worst(row).is_some_and(|own| own > reached);
+    let may_lead = |row: &&ScoreRow| row.may_be_built() && worst(row).is_some_and(|own| own > reached);
     let lead = |row, column: usize, score: &Score| {
         let ratio = |score: &&Score| score.ratio.unwrap_or(0.0);
         let of_ranked = ranked().map(|row| &row.scores[column]);

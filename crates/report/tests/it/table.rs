@@ -252,13 +252,14 @@ fn issue_39_the_first_screen_says_how_well_the_disks_models_are_known() {
         Some(ModelFit {
             figures: 7,
             met,
+            median_percent: 27.7,
             worst: "random write, 4 KiB, depth 512".to_owned(),
             off_percent: -56.2,
         })
     };
     let few = first_screen(&["seek"], fit(1));
-    let words = "The model wd-500gb-2007 meets 1 of 7 published figures within their goals; it is farthest from random write, 4 \
-                 KiB, depth 512 (-56 %); it has estimates, without a document or a measurement: seek.";
+    let words = "The model wd-500gb-2007 meets 1 of 7 published figures within their goals: half are within 28 %, the farthest is \
+                 random write, 4 KiB, depth 512 (-56 %); it has estimates, without a document or a measurement: seek.";
     assert!(few.contains(words), "{few}");
     assert!(first_screen(&[], fit(7)).contains("meets all 7 published figures"));
     let none = first_screen(&["seek", "read-ahead"], None);

@@ -1,0 +1,130 @@
+//! Where no stack is good in every test: which is the best for what.
+
+use super::sentences::{weights, worst};
+use super::{Choice, Score, ScoreRow, Scoreboard};
+
+pub(super) fn none_good(board: &Scoreboard, choice: &Choice) -> String {
+    let reached = choice
+        .leaders
+        .first()
+        .map_or_else(String::new, |&row| worst(board, &board.rows[row]));
+    match weights(board).is_empty() {
+        true => format!(
+            "No stack is good in every test: each falls to {reached} of the best or less in one of them. Choose by the \
+             test that matters."
+        ),
+        false => format!(
+            "No stack is good in every test that counts: by the weights of the study each falls to {reached} of the best \
+             or less in one of them. Choose by the test that matters."
+        ),
+    }
+}
+
+/// Few rows that are the best of all tests that count, each with the names of its tests: of those that are not shown to be slower
+/// in a test the one of which that is true in most tests, then the one that loses least elsewhere.
+pub(crate) fn best_of_tests(board: &Scoreboard) -> Vec<(usize, Vec<String>)> {
+    // By its interval alone it may be slower: then it is not named for the test.
+    let may_be_equal = |score: &Score| score.interval.as_ref().is_none_or(|interval| interval.high >= 1.0);
+    let is_best = |row: &ScoreRow, column: usize| {
+        let score = &row.scores[column];
+        let is_first = (score.is_best && may_be_equal(score)) || score.ratio == Some(1.0);
+        is_first && row.may_be_built()
+    };
+    let counted: Vec<usize> = (0..board.columns.len())
+        .filter(|&column| board.columns[column].weight > 0)
+        .collect();
+    let tests_of = |row: usize| {
+        let row = &board.rows[row];
+        counted.iter().filter(|&&column| is_best(row, column)).count()
+    };
+    let mut lines: Vec<(usize, Vec<String>)> = Vec::new();
+    for &column in &counted {
+        // Rows are sorted by their largest loss: of equals the first.
+        let candidates = (0..board.rows.len())
+            .rev()
+            .filter(|&row| is_best(&board.rows[row], column));
+        let Some(best) = candidates.max_by_key(|&row| tests_of(row)) else {
+            continue;
+        };
+        let name = board.columns[column].name();
+        match lines.iter_mut().find(|(row, _)| *row == best) {
+            Some((_, names)) => names.push(name),
+            None => lines.push((best, vec![name])),
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scoreboard::Advice;
+    use crate::scoreboard::choice::tests::{board, column, row, score};
+    use crate::scoreboard::unranked::unreal;
+
+    fn with(stack: &str, ratios: [f64; 4]) -> ScoreRow {
+        let mut of = row(stack, 1.0, 0.0, (3.0, 1));
+        of.scores = ratios
+            .map(|ratio| {
+                let mut score = score(ratio, 0.0);
+                // Up to here no difference is shown.
+                score.is_best = ratio > 0.98;
+                if score.is_best {
+                    score.interval = None;
+                }
+                score
+            })
+            .to_vec();
+        of
+    }
+
+    fn named(rows: &[ScoreRow]) -> Vec<(String, Vec<String>)> {
+        let columns = [
+            ("photos", "write", 1),
+            ("photos", "read", 1),
+            ("documents", "read", 1),
+            ("documents", "delete", 0),
+        ];
+        let columns = columns.map(|(workload, test, weight)| column(workload, test, weight));
+        let board = board(columns.to_vec(), rows, Advice::NothingToCompare);
+        let stack = |(row, names): (usize, Vec<String>)| (board.rows[row].stack.clone(), names);
+        best_of_tests(&board).into_iter().map(stack).collect()
+    }
+
+    /// A third stack was named for writing photos, by a hundredth that scatter explains, which reads them at less than half the
+    /// rate of the one that was named for that; and one for a test of a tenth of a second.
+    #[test]
+    fn issue_39_a1_few_stacks_are_named_for_the_tests_that_count() {
+        let rows = [
+            with("RAID 5 ext4", [0.99, 0.43, 0.26, 0.5]),
+            with("RAID 5 xfs", [1.0, 1.0, 0.16, 0.67]),
+            with("btrfs", [0.69, 0.41, 1.0, 0.9]),
+            with("RAID 10 ext4", [0.5, 0.34, 0.25, 1.0]),
+        ];
+        let [write, read, documents] = ["photos write", "photos read", "documents read"].map(str::to_owned);
+        assert_eq!(
+            named(&rows),
+            [
+                ("RAID 5 xfs".to_owned(), vec![write, read]),
+                ("btrfs".to_owned(), vec![documents])
+            ]
+        );
+    }
+
+    /// "Infinite processor xfs is the fastest in every test that counts."
+    #[test]
+    fn issue_39_a1_a_processor_that_no_machine_has_is_not_recommended() {
+        let mut rows = [
+            with("infinite", [1.0; 4]),
+            with("xeon", [0.5, 0.4, 0.5, 0.5]),
+            with("other", [0.3; 4]),
+        ];
+        rows[0].is_unreal = true;
+        let advice = Advice::of(&[column("", "", 1)], &rows, 1.0);
+        let first = advice.choice().and_then(|choice| choice.leaders.first().copied());
+        assert_eq!(first, Some(1));
+        assert!(unreal(&board(Vec::new(), &rows, advice)).contains("no machine has one"));
+        rows[0].is_unreal = false;
+        assert_eq!(unreal(&board(Vec::new(), &rows, Advice::NothingToCompare)), "");
+    }
+}
