@@ -23,6 +23,8 @@ pub enum OutputError {
     MissingFolder { path: PathBuf, folder: PathBuf },
     #[error("`{}` holds results (it is an SQLite database), and is not overwritten: choose another file with -o", path.display())]
     Store { path: PathBuf },
+    #[error("`{}` is what the result is made from, and is not overwritten: choose another file with -o", path.display())]
+    Input { path: PathBuf },
     #[error("`{}` belongs to the store `{}`, and is not overwritten: choose another file with -o", path.display(), store.display())]
     OfStore { path: PathBuf, store: PathBuf },
     #[error("`{}` is {what}, and is not overwritten: choose another file with -o", path.display())]
@@ -49,8 +51,8 @@ pub enum Output {
 }
 
 impl Output {
-    /// Checks the destination without changing anything. `store` is the source of the results.
-    pub fn check(path: &Path, store: Option<&Path>) -> Result<Output, OutputError> {
+    /// Checks the destination without changing anything. `input` is the source of the results: a store, or another file.
+    pub fn check(path: &Path, input: Option<&Path>) -> Result<Output, OutputError> {
         let own = || path.to_owned();
         if path == Path::new("-") {
             return Ok(Output::Standard);
@@ -61,11 +63,13 @@ impl Output {
         let there = match fs::metadata(path) {
             Ok(there) => there,
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                check_folder(path)?;
-                if let Some(store) = store {
-                    check_not_of_store(path, None, store)?;
+                // The file that a link leads to is made, and the link stays.
+                let target = target_of(path);
+                check_folder(&target)?;
+                if let Some(input) = input {
+                    check_not_of_input(&target, None, input)?;
                 }
-                return Ok(Output::File(own()));
+                return Ok(Output::File(target));
             }
             Err(error) if error.kind() == ErrorKind::NotADirectory => {
                 let folder = folder_of(path).to_owned();
@@ -82,13 +86,22 @@ impl Output {
         if !there.is_file() {
             return Ok(Output::Stream(own()));
         }
+        if let Some(input) = input.filter(|input| is_same(&there, input)) {
+            return Err(match check_contents(input) {
+                Err(OutputError::Store { .. }) => OutputError::OfStore {
+                    path: own(),
+                    store: input.to_owned(),
+                },
+                _ => OutputError::Input { path: own() },
+            });
+        }
         check_contents(path)?;
         // Its folder would let it be replaced all the same.
         if there.permissions().readonly() {
             return Err(OutputError::ReadOnly { path: own() });
         }
-        if let Some(store) = store {
-            check_not_of_store(path, Some(&there), store)?;
+        if let Some(input) = input {
+            check_not_of_input(path, Some(&there), input)?;
         }
         // `/dev/stdout` is whatever file the shell opened: replacing that file would leave the shell with the old
         // one.
@@ -225,25 +238,36 @@ fn check_contents(path: &Path) -> Result<(), OutputError> {
 }
 
 /// SQLite keeps files next to a database, which are part of it, and a run its lock.
-fn check_not_of_store(path: &Path, there: Option<&Metadata>, store: &Path) -> Result<(), OutputError> {
-    let refused = || OutputError::OfStore {
-        path: path.to_owned(),
-        store: store.to_owned(),
-    };
+fn check_not_of_input(path: &Path, there: Option<&Metadata>, input: &Path) -> Result<(), OutputError> {
     // They are next to the file that a link leads to.
-    let (named, real) = (resolved(path), resolved(store));
-    for suffix in ["", "-wal", "-shm", "-journal", "-lock"] {
+    let (named, real) = (resolved(path), resolved(input));
+    for suffix in ["-wal", "-shm", "-journal", "-lock"] {
         let mut part = real.as_os_str().to_owned();
         part.push(suffix);
-        let is_same = |there: &Metadata| {
-            let part = fs::metadata(&part);
-            part.is_ok_and(|part| (part.dev(), part.ino()) == (there.dev(), there.ino()))
-        };
-        if Path::new(&part) == named || there.is_some_and(is_same) {
-            return Err(refused());
+        let part = Path::new(&part);
+        if part == named || there.is_some_and(|there| is_same(there, part)) {
+            return Err(OutputError::OfStore {
+                path: path.to_owned(),
+                store: input.to_owned(),
+            });
         }
     }
     Ok(())
+}
+
+fn is_same(there: &Metadata, other: &Path) -> bool {
+    fs::metadata(other).is_ok_and(|other| (other.dev(), other.ino()) == (there.dev(), there.ino()))
+}
+
+/// Where a link leads to that has no file yet; other paths as they are.
+fn target_of(path: &Path) -> PathBuf {
+    const LINKS_MAX: usize = 40;
+    let mut target = path.to_owned();
+    for _ in 0..LINKS_MAX {
+        let Ok(next) = fs::read_link(&target) else { break };
+        target = folder_of(&target).join(next);
+    }
+    target
 }
 
 /// Without links and `..`, also if only its folder exists.
@@ -273,6 +297,27 @@ mod tests {
         write(&fresh);
         assert_eq!((mode(&private), mode(&fresh)), (0o600, mode(&plain)));
         assert_eq!(fs::read_to_string(&private).expect("it is there"), "new");
+    }
+
+    /// A trace was replaced by its own export, and a link by a file.
+    #[test]
+    fn issue_39_neither_an_input_nor_a_link_is_replaced() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| folder.path().join(name);
+        fs::write(at("a.trace"), [0; 32]).expect("written");
+        std::os::unix::fs::symlink("a.trace", at("link.trace")).expect("a link");
+        for output in ["a.trace", "link.trace"] {
+            let refused = Output::check(&at(output), Some(&at("a.trace")));
+            assert!(
+                matches!(refused, Err(OutputError::Input { .. })),
+                "{output}: {refused:?}"
+            );
+        }
+        std::os::unix::fs::symlink("new.html", at("link.html")).expect("a link");
+        let output = Output::check(&at("link.html"), None).expect("a new file");
+        output.write("new").expect("written");
+        assert_eq!(fs::read_to_string(at("new.html")).expect("it is there"), "new");
+        assert!(fs::symlink_metadata(at("link.html")).expect("it is there").is_symlink());
     }
 
     /// A report took the place of a log with results, and of the lock of a run.

@@ -4,6 +4,7 @@ use crate::Error;
 use crate::store_parts::{self, PartsError};
 use runner::{Outlook, Pace};
 use serde_json::{Value, json};
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use store::{Part, RunSummary};
@@ -68,7 +69,12 @@ impl StudyStatus {
     pub fn read(places: &[PathBuf]) -> Result<StudyStatus, Error> {
         let mut found = Vec::new();
         let mut without_run = Vec::new();
+        let mut known = HashSet::new();
         for path in stores(places)? {
+            // One store under two names is counted once.
+            if !known.insert(path.canonicalize().unwrap_or_else(|_| path.clone())) {
+                continue;
+            }
             match store_parts::read(&path)?.pop() {
                 Some(part) => found.push(part),
                 None => without_run.push(path),

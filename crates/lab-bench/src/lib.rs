@@ -84,6 +84,15 @@ impl<'a> Bench<'a> {
         })
     }
 
+    /// The names of all figures.
+    pub fn names() -> Vec<String> {
+        let of_guests = figures::machines()
+            .into_iter()
+            .flat_map(|machine| machine.figures.to_vec());
+        let others = [Figure::Jobs, Figure::Apart].into_iter().chain(model_error::FIGURES);
+        of_guests.chain(others).map(Figure::name).collect()
+    }
+
     /// All figures whose name contains `only`. `keep` gets each as soon as it is measured, `print` gets progress
     /// messages.
     pub fn measure(

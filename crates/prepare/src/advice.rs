@@ -44,19 +44,19 @@ const LISTED_MAX: usize = 8;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 enum Kind {
     Acts,
+    InMemory,
+    TooShort,
+    InDriveCaches,
     BitmapFirst,
+    InACorner,
     NoBitmap,
     KnownDefect,
-    InMemory,
-    InDriveCaches,
-    TooShort,
     WideMirror,
     TwoDiskParity,
     ShortQueue,
     DepthWithoutEffect,
     BelowASecond,
     FreeProcessor,
-    InACorner,
 }
 
 /// Sentences without duplicates, by kind, and of a kind in the plan's order.

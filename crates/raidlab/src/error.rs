@@ -43,6 +43,14 @@ pub enum ExpectedError {
     NoSuchDisk { path: PathBuf, disk: u8, disks: u32 },
     #[error("{model}: {message}")]
     Check { model: String, message: String },
+    #[error("`{}` has {requests} requests: at most {requests_max} can be shown; record a shorter trial", path.display())]
+    LongTrace {
+        path: PathBuf,
+        requests: u64,
+        requests_max: u64,
+    },
+    #[error("no figure of `raidlab bench` has `{only}` in its name: {}", names.join(", "))]
+    NoFigure { only: String, names: Vec<String> },
     #[error("the script on standard input is longer than {mib_max} MiB")]
     LongScript { mib_max: u64 },
     #[error(transparent)]
@@ -141,6 +149,8 @@ impl ExpectedError {
             | Self::NoSuchDisk { .. }
             | Self::Check { .. }
             | Self::LongScript { .. }
+            | Self::LongTrace { .. }
+            | Self::NoFigure { .. }
             | Self::File(_)
             | Self::NoKernelTree { .. }
             | Self::NameOfVersion { .. }
@@ -213,9 +223,7 @@ fn fleet_exit(error: &fleet::Error) -> u8 {
         fleet::Error::Prepare(error) => prepare_exit(error),
         fleet::Error::Store(error) => store_exit(error),
         fleet::Error::Parts(PartsError::Full { .. }) => EXIT_MACHINE,
-        fleet::Error::Parts(PartsError::Target { .. } | PartsError::NotOne(MergeError::Copy { .. })) => {
-            EXIT_TRIAL_FAILED
-        }
+        fleet::Error::Parts(PartsError::NotOne(MergeError::Copy { .. })) => EXIT_TRIAL_FAILED,
         fleet::Error::Submit(error) if error.is_of_machine() => EXIT_MACHINE,
         fleet::Error::Parts(_) | fleet::Error::Submit(_) => EXIT_INPUT,
     }

@@ -26,7 +26,7 @@ use study::workload::Work;
 /// More tests become one column for each workload.
 const COLUMNS_MAX: usize = 8;
 
-/// A test that takes less time with every stack decides nothing: a tenth of a second more is not what a stack is chosen by.
+/// A test that takes less time with most stacks decides nothing: a tenth of a second more is not what a stack is chosen by.
 pub(crate) const SHORT_S: f64 = 1.0;
 
 /// Two intervals at this confidence that do not overlap differ at about 95 % (Goldstein and Healy, *Journal of the
@@ -39,7 +39,7 @@ pub struct Scoreboard {
     /// The smallest largest loss first; stacks without a figure in some column last. In the study's order if there are
     /// too few trials.
     pub rows: Vec<ScoreRow>,
-    /// Tests that do not count, because they are shorter than [`SHORT_S`] with every stack while others are not.
+    /// Tests that do not count, because they are shorter than [`SHORT_S`] with most stacks while others are not.
     pub short: Vec<ShortTest>,
     pub advice: Advice,
 }
@@ -240,26 +240,23 @@ struct Test<'a> {
 }
 
 impl Test<'_> {
-    /// The time that the quickest and the slowest stack take; `None` if it is not known of each.
-    fn duration_s(&self, own: &[bool]) -> Option<(f64, f64)> {
+    /// Its shortest and longest duration if most stacks end it in less than [`SHORT_S`]; `None` also if one is not known.
+    fn short_s(&self, own: &[bool]) -> Option<(f64, f64)> {
         let own_scores = self.scores.iter().zip(own).filter(|(_, own)| **own);
-        let mut with_figure = own_scores.map(|(score, _)| score).filter(|score| score.ratio.is_some());
-        let ends = |ends: (f64, f64), score: &Score| {
-            let (seconds, _) = score.seconds?;
-            Some((ends.0.min(seconds), ends.1.max(seconds)))
-        };
-        let ends = with_figure.try_fold((f64::INFINITY, 0.0), ends);
-        ends.filter(|(shortest, _)| shortest.is_finite())
+        let with_figure = own_scores.map(|(score, _)| score).filter(|score| score.ratio.is_some());
+        let mut all: Vec<f64> = with_figure
+            .map(|score| score.seconds.map(|(own, _)| own))
+            .collect::<Option<_>>()?;
+        all.sort_by(f64::total_cmp);
+        let median = *all.get(all.len() / 2)?;
+        (median < SHORT_S).then(|| (all[0], all[all.len() - 1]))
     }
 }
 
 /// Short tests do not count, unless the study gives their workload a weight or all that can count are short.
 fn leave_short_out(input: &Input, tests: &mut [Test<'_>], own: &[bool]) -> Vec<ShortTest> {
     let weighted = |test: &Test<'_>| input.plan.weights.iter().any(|(name, _)| name == test.base);
-    let durations: Vec<Option<(f64, f64)>> = tests
-        .iter()
-        .map(|test| test.duration_s(own).filter(|(_, longest)| *longest < SHORT_S))
-        .collect();
+    let durations: Vec<Option<(f64, f64)>> = tests.iter().map(|test| test.short_s(own)).collect();
     let counted = tests
         .iter()
         .zip(&durations)

@@ -47,7 +47,7 @@ const STYLE: TableStyle = TableStyle::new()
 const BLANKS: usize = 3;
 
 /// Warnings about the study that are shown above the tables.
-const ADVICE_MAX: usize = 2;
+const ADVICE_MAX: usize = 4;
 
 /// What is known of the disk models stands next to the verdict if there are no more of them, else below the tables.
 const MODELS_MAX: usize = 2;

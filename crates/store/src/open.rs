@@ -57,15 +57,17 @@ impl Store {
         check_exists(path)?;
         check_files(path)?;
         match Self::open_for_reading(path, "") {
-            // A write-ahead log needs a second file even for reading. If it cannot be created, nobody else writes
+            // A write-ahead log needs a second file even for reading. If it cannot be created, or has no room, nobody else writes
             // either, and the store can be read as it is.
-            Err(StoreError::Unreadable { .. } | StoreError::ReadOnly { .. }) => match has_pending_log(path) {
-                false => Self::open_for_reading(path, "?immutable=1"),
-                true => Err(StoreError::PendingLog {
-                    path: path.to_owned(),
-                    log: log_path(path),
-                }),
-            },
+            Err(StoreError::Unreadable { .. } | StoreError::ReadOnly { .. } | StoreError::Full { .. }) => {
+                match has_pending_log(path) {
+                    false => Self::open_for_reading(path, "?immutable=1"),
+                    true => Err(StoreError::PendingLog {
+                        path: path.to_owned(),
+                        log: log_path(path),
+                    }),
+                }
+            }
             other => other,
         }
     }

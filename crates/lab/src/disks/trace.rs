@@ -94,7 +94,15 @@ impl Record {
             fua: bytes[30] == 1,
             status: bytes[31],
         };
-        let is_sound = record.submit_ns <= record.complete_ns && bytes[30] <= 1 && record.status <= 3;
+        let end_bytes = record
+            .sector
+            .checked_add(record.sectors.into())
+            .and_then(|end| end.checked_mul(SECTOR_BYTES));
+        let is_sound = record.submit_ns <= record.complete_ns
+            && bytes[30] <= 1
+            && record.status <= 3
+            && end_bytes.is_some()
+            && (record.sectors > 0) == (record.op != TraceOp::Flush);
         is_sound.then_some(record)
     }
 
@@ -306,7 +314,11 @@ mod tests {
         assert_eq!(read(&[]), Err(TraceError::Empty));
         assert_eq!(read(&[0; 33]), Err(TraceError::Length(33)));
         let backwards = bytes(2, 1, 0, 8, [0; 4]);
-        assert_eq!(read(&[vec![0; 32], backwards].concat()), Err(TraceError::Record(1)));
+        let sound = bytes(1, 2, 0, 8, [0; 4]);
+        assert_eq!(read(&[sound, backwards].concat()), Err(TraceError::Record(1)));
+        // A sparse file was a trace, and bytes beyond 2^64 wrapped.
+        assert_eq!(read(&[0; 32]), Err(TraceError::Record(0)), "a read of nothing");
+        assert_eq!(read(&bytes(1, 2, 1 << 55, 8, [0; 4])), Err(TraceError::Record(0)));
         assert_eq!(read(b"disk,op,fua,sector,sectors,submi"), Err(TraceError::Record(0)));
     }
 }

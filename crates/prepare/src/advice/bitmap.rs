@@ -67,8 +67,8 @@ pub(super) fn of_job(on_stack: &OnStack<'_>, disks: &Disks) -> Option<String> {
         whole.unwrap_or(working).max(working),
     )?);
     Some(format!(
-        "writes at random to {}, and a bit of the bitmap covers {}: the bitmap {COSTS}; `bitmap = \"none\"` has no such cost, and a \
-         resync of the whole array after a crash{coarser}",
+        "writes at random to {}, and a bit of the bitmap covers {}: the bitmap {COSTS}; `bitmap = \"none\"` (of an array that exists: \
+         `mdadm --grow --bitmap=none`) has no such cost, and a resync of the whole array after a crash{coarser}",
         describe_size(working),
         describe_size(chunk)
     ))

@@ -24,6 +24,15 @@ pub fn bench(arguments: &BenchArguments) -> Result<ExitCode, ExpectedError> {
 }
 
 fn measure(arguments: &BenchArguments, stop: &Signals) -> Result<(), ExpectedError> {
+    if let Some(only) = &arguments.only {
+        let names = Bench::names();
+        if !names.iter().any(|name| name.contains(only)) {
+            return Err(ExpectedError::NoFigure {
+                only: only.clone(),
+                names,
+            });
+        }
+    }
     let output = arguments.output.as_deref();
     let output = output.map(|path| Output::check(path, None)).transpose()?;
     let bench = Bench::new(arguments.pairs, stop.interrupt().flag(), KernelBar::show_build)?;

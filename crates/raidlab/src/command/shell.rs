@@ -16,7 +16,7 @@ use std::io::{self, IsTerminal, Read, Write};
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 use study::plan::Trial;
-use trial::Limits;
+use trial::{Limits, ProcessEnd};
 
 /// Reject longer scripts.
 const SCRIPT_BYTES_MAX: u64 = 16 << 20;
@@ -147,7 +147,12 @@ impl End {
             (Some(status), None) => Ok(ExitCode::from(status)),
             (_, Some(why)) => Err(ExpectedError::NoShell { why }),
             (None, None) => {
-                let why = ended.map(|ended| format!("the guest ended ({:?}): {}", ended.end, ended.console.trim()));
+                let why = ended.map(|ended| match ended.end {
+                    ProcessEnd::OutputLimit => {
+                        "it wrote more than a guest may: write to a file, or less".to_owned()
+                    }
+                    _ => format!("the guest ended before its shell did: {}", ended.console.trim()),
+                });
                 Err(ExpectedError::NoShell {
                     why: why.unwrap_or_else(|| "the guest ended before its shell did".to_owned()),
                 })

@@ -4,8 +4,12 @@ use crate::cli::{TraceCommand, TraceFormat};
 use crate::error::ExpectedError;
 use files::{Output, read_file};
 use lab::trace::{self, Format, Record};
+use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
+
+/// A trace is sorted in memory.
+const FILE_BYTES_MAX: u64 = 1 << 30;
 
 pub fn trace(command: &TraceCommand) -> Result<ExitCode, ExpectedError> {
     match command {
@@ -28,7 +32,7 @@ pub fn trace(command: &TraceCommand) -> Result<ExitCode, ExpectedError> {
 }
 
 fn write(path: &Path, disk: Option<u8>, format: Format, output: &Path) -> Result<(), ExpectedError> {
-    let output = Output::check(output, None)?;
+    let output = Output::check(output, Some(path))?;
     let records = read(path)?;
     if let Some(disk) = disk
         && records.iter().all(|record| record.disk != disk)
@@ -48,6 +52,15 @@ fn write(path: &Path, disk: Option<u8>, format: Format, output: &Path) -> Result
 
 fn read(path: &Path) -> Result<Vec<Record>, ExpectedError> {
     let advice = "; `raidlab run STUDY --trace FOLDER` records one for each trial";
+    if let Ok(there) = fs::metadata(path)
+        && there.len() > FILE_BYTES_MAX
+    {
+        return Err(ExpectedError::LongTrace {
+            path: path.to_owned(),
+            requests: there.len() / trace::RECORD_BYTES as u64,
+            requests_max: FILE_BYTES_MAX / trace::RECORD_BYTES as u64,
+        });
+    }
     let bytes = read_file::bytes(path).map_err(|error| error.of(path, advice))?;
     trace::read(&bytes).map_err(|source| ExpectedError::Trace {
         path: path.to_owned(),

@@ -3,6 +3,7 @@
 use super::choice::Tie;
 use super::stack_facts::{
     corruption, facts_that_differ, is_corruption_shared, is_layout_shared, is_rebuild_shared, layout,
+    only_with_bitmap,
 };
 use super::trade_off;
 use super::unranked::{ahead, is_behind_unranked, too_few, unranked, unreal};
@@ -66,6 +67,7 @@ pub(crate) fn sentence(input: &Input, board: &Scoreboard, rates: RateUnit) -> St
                 + &too_short(board)
                 + &unranked(board)
                 + unreal(board)
+                + &only_with_bitmap(input, board)
         }
         Advice::Build(choice) => {
             ahead(board, rates)
@@ -73,6 +75,7 @@ pub(crate) fn sentence(input: &Input, board: &Scoreboard, rates: RateUnit) -> St
                 + &too_short(board)
                 + &unranked(board)
                 + unreal(board)
+                + &only_with_bitmap(input, board)
         }
     }
 }
@@ -234,7 +237,7 @@ fn too_short(board: &Scoreboard) -> String {
     }
 }
 
-/// `Tests of less than 1 s with every stack do not count: photos delete (0.06 to 0.61 s).` Empty if there are none.
+/// `Tests of less than 1 s with most stacks do not count: photos delete (0.06 to 0.61 s).` Empty if there are none.
 pub(crate) fn short_tests(board: &Scoreboard) -> String {
     let range = |test: &ShortTest| match (number_of(test.shortest_s), number_of(test.longest_s)) {
         (shortest, longest) if shortest == longest => format!("{} ({shortest} s)", test.name),
@@ -243,7 +246,7 @@ pub(crate) fn short_tests(board: &Scoreboard) -> String {
     match listed_short(board, range) {
         named if named.is_empty() => named,
         named => format!(
-            "Tests of less than {SHORT_S} s with every stack do not count: {named}. A weight in the study makes them count."
+            "Tests of less than {SHORT_S} s with most stacks do not count: {named}. A weight in the study makes them count."
         ),
     }
 }

@@ -1,6 +1,6 @@
 //! The first lines of a report: what is missing, what was lost in power cuts, and which stack to build.
 
-use super::{Scoreboard, sentences, stack_facts};
+use super::{Advice, Scoreboard, sentences, stack_facts};
 use crate::input::Input;
 use crate::words::figure::RateUnit;
 use crate::words::imported_against_own;
@@ -21,11 +21,13 @@ pub(crate) fn verdict_sentences(
         verdict.push(power_cut::summary(&rows));
     }
     let rebuilds = stack_facts::rebuilds_of_one_stack(input, results);
-    if rebuilds.is_none() && (cuts.is_empty() || !board.rows.is_empty()) {
+    let pairs = imported_against_own::pairs(input, results, rates);
+    // One stack next to an import is compared with that.
+    let is_compared = board.advice == Advice::NothingToCompare && !pairs.is_empty();
+    if rebuilds.is_none() && !is_compared && (cuts.is_empty() || !board.rows.is_empty()) {
         verdict.push(sentences::sentence(input, board, rates));
     }
     verdict.extend(rebuilds.or_else(|| stack_facts::rebuilds_of_stacks(input, board)));
-    let pairs = imported_against_own::pairs(input, results, rates);
     verdict.extend(imported_against_own::sentence(input, results, &pairs));
     verdict
 }

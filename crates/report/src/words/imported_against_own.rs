@@ -1,6 +1,6 @@
 //! Imported results that are shown with a run, against its own figures.
 
-use super::figure::{RateUnit, number, number_of};
+use super::figure::{RateUnit, bytes, number, number_of};
 use super::{better, mark, named};
 use crate::input::Input;
 use crate::scoreboard::sentences::{NAMED_MAX, ratio};
@@ -59,7 +59,7 @@ pub(crate) fn pairs(input: &Input, results: &Results, rates: RateUnit) -> Vec<Pa
     if !input.has_imported() {
         return Vec::new();
     }
-    let mut pairs = Vec::new();
+    let mut pairs: Vec<Pair> = Vec::new();
     for (workload, test) in results
         .workloads
         .iter()
@@ -70,7 +70,15 @@ pub(crate) fn pairs(input: &Input, results: &Results, rates: RateUnit) -> Vec<Pa
         let further = test.measures.iter().skip(1);
         let further = further.filter(|measure| FURTHER.contains(&measure.metric));
         for measure in std::iter::once(headline).chain(further) {
-            pairs.extend(pairs_of(input, measure, &name, rates));
+            let of_measure = pairs_of(input, measure, &name, rates);
+            // MiB/s and IOPS of one test have one ratio.
+            let is_again = |pair: &Pair| {
+                let is_rate = |unit: &str| unit != "ms" && !unit.starts_with('p');
+                let same = |other: &Pair| other.test == pair.test && other.stacks == pair.stacks;
+                is_rate(pair.unit) && pairs.iter().any(|other| same(other) && is_rate(other.unit))
+            };
+            let new: Vec<Pair> = of_measure.into_iter().filter(|pair| !is_again(pair)).collect();
+            pairs.extend(new);
         }
     }
     pairs
@@ -132,10 +140,34 @@ fn conditions(input: &Input) -> String {
     match said.len() {
         0 => "The import does not say with which sizes, depths and engines.".to_owned(),
         1..=CONDITIONS_MAX => format!(
-            "The import has {}: figures of other sizes, depths or engines are not comparable.",
-            said.join(", ")
+            "The import has {}{}: figures of other sizes, depths or engines are not comparable.",
+            said.join(", "),
+            own_conditions(input)
         ),
         _ => "Sizes, depths and engines of the imports are in their files, and may differ.".to_owned(),
+    }
+}
+
+/// The same of the run's own jobs, with all files of a job as its size; empty if it has none or many.
+fn own_conditions(input: &Input) -> String {
+    let mut said: Vec<String> = Vec::new();
+    let own = input.plan.cells.iter().filter(|cell| !cell.is_imported());
+    for job in own.flat_map(|cell| cell.workload.work.spec().jobs()) {
+        let sets = if job.shares_files {
+            1
+        } else {
+            u64::from(job.io.jobs.max(1))
+        };
+        let size = bytes(job.io.size_bytes.saturating_mul(sets));
+        for words in [format!("{size} in all"), format!("iodepth={}", job.io.queue_depth)] {
+            if !said.contains(&words) {
+                said.push(words);
+            }
+        }
+    }
+    match said.len() {
+        1..=CONDITIONS_MAX => format!(", the {} run {}", mark(input.run.machine), said.join(", ")),
+        _ => String::new(),
     }
 }
 

@@ -5,7 +5,6 @@ use rustix::fs::{FallocateFlags, fallocate};
 use rustix::io::Errno;
 use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use study::plan::Trial;
 use study::{DiskCounter, DiskCounters};
@@ -15,6 +14,8 @@ const NAME_BYTES_MAX: usize = 120;
 
 /// Digits of the cell's identity in the name: cells whose names differ only in other characters have files of their own.
 const ID_DIGITS: usize = 8;
+
+const SEED_DIGITS: usize = 8;
 
 /// Why there is no whole trace.
 #[derive(Debug, thiserror::Error)]
@@ -34,14 +35,15 @@ pub(super) struct TraceFile {
 }
 
 impl TraceFile {
-    /// An empty file. One of an earlier run is replaced, a link is not followed.
+    /// An empty file in the place of one of an earlier run: what has other names, or is still written, keeps its contents.
     pub(super) fn create(folder: &Path, trial: &Trial) -> Result<Self, TraceFileError> {
         let path = folder.join(name(trial));
         let open = || {
             fs::create_dir_all(folder)?;
-            let mut options = File::options();
-            let options = options.write(true).create(true).truncate(true);
-            options.custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(&path)
+            match fs::remove_file(&path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+                _ => File::options().write(true).create_new(true).open(&path),
+            }
         };
         match open() {
             Ok(file) => Ok(Self { file, path }),
@@ -93,13 +95,19 @@ impl TraceFile {
     }
 }
 
-/// `RAID_5_xfs___stream.1f0c93aa.0.trace`.
+/// `RAID_5_xfs___stream.1f0c93aa.0.8c2f01d3.trace`: seeds of trials differ between runs.
 fn name(trial: &Trial) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '.';
     let plain = trial.cell.key.chars().map(|c| if is_plain(c) { c } else { '_' });
     let cell: String = plain.take(NAME_BYTES_MAX).collect();
     let id = trial.cell.id.to_string();
-    format!("{cell}.{}.{}.trace", &id[..ID_DIGITS.min(id.len())], trial.index)
+    let seed = format!("{:016x}", trial.seed);
+    format!(
+        "{cell}.{}.{}.{}.trace",
+        &id[..ID_DIGITS.min(id.len())],
+        trial.index,
+        &seed[..SEED_DIGITS]
+    )
 }
 
 #[cfg(test)]
@@ -125,13 +133,20 @@ mod tests {
         assert!(name(&trial(&"x".repeat(200), "1M")).len() < 200);
     }
 
+    /// What a link of either kind leads to was overwritten, and traces of two seeds had one name.
     #[test]
-    fn issue_39_a_trace_does_not_follow_a_link() {
+    fn issue_39_a_trace_replaces_its_own_name_only() {
         let folder = tempfile::tempdir().expect("a folder");
-        let (trial, victim) = (trial("w", "1M"), folder.path().join("victim"));
+        let victim = folder.path().join("victim");
         fs::write(&victim, "kept").expect("a file");
-        std::os::unix::fs::symlink(&victim, folder.path().join(name(&trial))).expect("a link");
-        assert!(TraceFile::create(folder.path(), &trial).is_err());
+        let (mut trial, at) = (trial("w", "1M"), |trial: &Trial| folder.path().join(name(trial)));
+        std::os::unix::fs::symlink(&victim, at(&trial)).expect("a link");
+        TraceFile::create(folder.path(), &trial).expect("a file");
+        let first = at(&trial);
+        trial.seed ^= 1 << 63;
+        assert_ne!(at(&trial), first);
+        fs::hard_link(&victim, at(&trial)).expect("a link");
+        TraceFile::create(folder.path(), &trial).expect("a file");
         assert_eq!(fs::read(&victim).expect("a file"), b"kept");
     }
 

@@ -15,7 +15,7 @@ use std::path::Path;
 const WORST: usize = 10;
 
 pub fn replay(model: &Model, trace: &Path, format: Format, html: Option<&Path>) -> Result<String, ExpectedError> {
-    let html = html.map(|path| Output::check(path, None)).transpose()?;
+    let html = html.map(|path| Output::check(path, Some(trace))).transpose()?;
     let name = trace.display().to_string();
     let text = super::read(trace)?;
     let requests = replay::parse(&name, &text)?;

@@ -31,7 +31,7 @@ const TESTS: &[&[&str]] = &[
 
 #[rustfmt::skip]
 static KEYS: &[Key] = &[
-    key(Table::Server, "tests", Words(TESTS), Single, "all, in this order", "`create`: each file is created, written and fsynced; `deliver` (Maildir): written and fsynced in `tmp`, renamed into `new`, `new` fsynced; `replace` (packages): written next to the old one, fsynced, renamed over it; `append` (log): each client appends records to its own file, fdatasync after each; `commit` (group commit): one file for all clients, one fdatasync for all that wait; `mixed`: files of a tree are read or replaced"),
+    key(Table::Server, "tests", Words(TESTS), Single, "all, in this order", "`create`: each file is created, written and fsynced; `deliver` (Maildir): written and fsynced in `tmp`, renamed into `new`, `new` fsynced; `replace` (packages): written next to the old one, fsynced, renamed over it; `append` (log): each client appends records to its own file, fdatasync after each; `commit` (group commit): all clients append to one file, one fdatasync for all that wait (PostgreSQL overwrites recycled WAL segments, which costs less); `mixed`: files of a tree are read or replaced"),
     key(Table::Server, "clients", Count { min: 1, max: 1024 }, Listed, "1", "threads at the same time; at most 300 in a guest"),
     key(Table::Server, "files", Count { min: 1, max: 10_000_000 }, Listed, "1000", "number of files"),
     key(Table::Server, "size", Spread, Listed, "`4K`", "size of every file, or a spread: `{ min, median, max }`").on_axis("file_size"),
