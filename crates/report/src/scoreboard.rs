@@ -1,6 +1,7 @@
 //! All stacks against the best of each test: what the first screen of a report shows, and what a recommendation follows
 //! from. Computed once; the page, the terminal and the exported figures show the same.
 
+pub(crate) mod by_axis;
 mod choice;
 pub(crate) mod sentences;
 pub(crate) mod stack_facts;

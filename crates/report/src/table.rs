@@ -10,7 +10,7 @@ mod scoreboard;
 pub use comparison::comparison;
 
 use crate::input::Input;
-use crate::scoreboard::{sentences, stack_facts, verdict};
+use crate::scoreboard::{by_axis, sentences, stack_facts, verdict};
 use crate::words;
 use crate::words::figure::{RateUnit, SAME, bytes, count, decimals, number, uncertainty};
 use comfy_table::{Attribute, Cell, CellAlignment, Color, ContentLineStyle, LineStyle, Table, TableStyle};
@@ -88,6 +88,8 @@ pub fn table(input: &Input, options: TableOptions) -> String {
     let choices = sentences::choices(&board, options.rates);
     add(choices.iter().map(|line| fill(line)).collect::<Vec<_>>().join("\n"));
     add(fill(&stack_facts::facts_that_are_shared(&board)));
+    let by_axis = by_axis::by_axis(input, &results);
+    add(by_axis.iter().map(|line| fill(line)).collect::<Vec<_>>().join("\n"));
     add(advice(input)
         .iter()
         .map(|line| fill(line))
