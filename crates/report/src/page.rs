@@ -207,7 +207,7 @@ fn contents(page: &Page) -> Vec<(String, String)> {
         add(&format!("work{LISTED_MAX}"), "further workloads");
     }
     if !page.recommended.is_empty() {
-        add("recommended", "Commands that build it");
+        add("recommended", "Commands");
     }
     add("setup", "Tested stacks and machines");
     add("failures", "Failures and guards");

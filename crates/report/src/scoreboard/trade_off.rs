@@ -37,7 +37,7 @@ pub(crate) fn best_of_tests(board: &Scoreboard) -> Vec<(usize, Vec<String>)> {
         let row = &board.rows[row];
         counted.iter().filter(|&&column| is_best(row, column)).count()
     };
-    let mut lines: Vec<(usize, Vec<String>)> = Vec::new();
+    let mut lines: Vec<(usize, Vec<usize>)> = Vec::new();
     for &column in &counted {
         // Rows are sorted by their largest loss: of equals the first.
         let candidates = (0..board.rows.len())
@@ -46,13 +46,30 @@ pub(crate) fn best_of_tests(board: &Scoreboard) -> Vec<(usize, Vec<String>)> {
         let Some(best) = candidates.max_by_key(|&row| tests_of(row)) else {
             continue;
         };
-        let name = board.columns[column].name();
         match lines.iter_mut().find(|(row, _)| *row == best) {
-            Some((_, names)) => names.push(name),
-            None => lines.push((best, vec![name])),
+            Some((_, columns)) => columns.push(column),
+            None => lines.push((best, vec![column])),
         }
     }
-    lines
+    let named = |(row, columns): (usize, Vec<usize>)| (row, names(board, &counted, &columns));
+    lines.into_iter().map(named).collect()
+}
+
+/// The names of these columns; a workload of which all that count are there has one.
+fn names(board: &Scoreboard, counted: &[usize], columns: &[usize]) -> Vec<String> {
+    let workload = |column: usize| &board.columns[column].workload;
+    let mut names: Vec<String> = Vec::new();
+    for &column in columns {
+        let mut of_workload = counted.iter().filter(|&&other| workload(other) == workload(column));
+        let name = match of_workload.all(|other| columns.contains(other)) {
+            true => workload(column).clone(),
+            false => board.columns[column].name(),
+        };
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
 }
 
 #[cfg(test)]
@@ -101,12 +118,22 @@ mod tests {
             with("btrfs", [0.69, 0.41, 1.0, 0.9]),
             with("RAID 10 ext4", [0.5, 0.34, 0.25, 1.0]),
         ];
-        let [write, read, documents] = ["photos write", "photos read", "documents read"].map(str::to_owned);
+        let named_for =
+            |stack: &str, names: &[&str]| (stack.to_owned(), names.iter().map(ToString::to_string).collect());
+        assert_eq!(
+            named(&rows),
+            [named_for("RAID 5 xfs", &["photos"]), named_for("btrfs", &["documents"])]
+        );
+        // Another one reads them faster.
+        let mut rows = rows;
+        rows[0] = with("RAID 5 ext4", [0.9, 0.43, 0.26, 0.5]);
+        rows[2] = with("btrfs", [0.69, 1.0, 1.0, 0.9]);
+        rows[1] = with("RAID 5 xfs", [1.0, 0.5, 0.16, 0.67]);
         assert_eq!(
             named(&rows),
             [
-                ("RAID 5 xfs".to_owned(), vec![write, read]),
-                ("btrfs".to_owned(), vec![documents])
+                named_for("RAID 5 xfs", &["photos write"]),
+                named_for("btrfs", &["photos read", "documents"])
             ]
         );
     }
