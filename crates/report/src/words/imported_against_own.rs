@@ -152,21 +152,23 @@ fn conditions(input: &Input) -> String {
 fn own_conditions(input: &Input) -> String {
     let mut said: Vec<String> = Vec::new();
     let own = input.plan.cells.iter().filter(|cell| !cell.is_imported());
-    for job in own.flat_map(|cell| cell.workload.work.spec().jobs()) {
-        let sets = if job.shares_files {
-            1
-        } else {
-            u64::from(job.io.jobs.max(1))
-        };
-        let size = bytes(job.io.size_bytes.saturating_mul(sets));
-        for words in [format!("{size} in all"), format!("iodepth={}", job.io.queue_depth)] {
+    for cell in own {
+        for job in cell.workload.work.spec().jobs() {
+            let sets = if job.shares_files {
+                1
+            } else {
+                u64::from(job.io.jobs.max(1))
+            };
+            let size = bytes(job.io.size_bytes.saturating_mul(sets));
+            let name = cell.workload_entry();
+            let words = format!("{name} {size} at iodepth {}", job.io.queue_depth);
             if !said.contains(&words) {
                 said.push(words);
             }
         }
     }
     match said.len() {
-        1..=CONDITIONS_MAX => format!(", the {} run {}", mark(input.run.machine), said.join(", ")),
+        1..=CONDITIONS_MAX => format!("; the {} jobs have {}", mark(input.run.machine), said.join(", ")),
         _ => String::new(),
     }
 }
