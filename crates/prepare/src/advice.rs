@@ -59,8 +59,20 @@ enum Kind {
     FreeProcessor,
 }
 
-/// Sentences without duplicates, by kind, and of a kind in the plan's order.
+/// What is known of a plan's measurements.
+pub struct PlanWarnings {
+    /// Without duplicates, by kind, and of a kind in the plan's order.
+    pub sentences: Vec<String>,
+    /// Some measure memory or the caches of drives.
+    pub measures_caches: bool,
+}
+
+/// The sentences alone.
 pub fn of(plan: &Plan) -> Vec<String> {
+    advice(plan).sentences
+}
+
+pub fn advice(plan: &Plan) -> PlanWarnings {
     let mut known = KnownDisks::new(plan);
     let mut listed: Vec<(Kind, String)> = Vec::new();
     let mut unlisted: HashMap<Kind, usize> = HashMap::new();
@@ -96,7 +108,11 @@ pub fn of(plan: &Plan) -> Vec<String> {
         }
     }
     listed.sort_by_key(|(kind, _)| *kind);
-    listed.into_iter().map(|(_, sentence)| sentence).collect()
+    let is_of_caches = |kind: &Kind| matches!(kind, Kind::InMemory | Kind::TooShort | Kind::InDriveCaches);
+    PlanWarnings {
+        measures_caches: listed.iter().any(|(kind, _)| is_of_caches(kind)),
+        sentences: listed.into_iter().map(|(_, sentence)| sentence).collect(),
+    }
 }
 
 /// What a warning of short seeks is about.
@@ -434,8 +450,7 @@ impl OnStack<'_> {
         let records = io.size_bytes / io.block_bytes.max(1) * u64::from(io.jobs);
         (records < syncs_s).then(|| {
             format!(
-                "commits {records} records, which these SSDs do in less than a second: such a test does not count in what a report \
-                 recommends, unless its workload has a `weight`; write `records = {}` or more",
+                "commits {records} records, which these SSDs may do in less than a second, too short to choose a stack by; write `records = {}` or more",
                 (SECONDS_OF_RECORDS * syncs_s).div_ceil(u64::from(io.jobs.max(1)))
             )
         })

@@ -26,6 +26,8 @@ pub struct Input {
     pub part: Option<ShownPart>,
     /// Possibly unintended measurements of the study, in sentences that begin with a workload's name.
     pub advice: Vec<String>,
+    /// Some of them are that memory or caches of drives are measured.
+    pub measures_caches: bool,
 }
 
 /// The stacks of a run that are shown.

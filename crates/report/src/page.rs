@@ -40,7 +40,7 @@ pub fn html(input: &Input) -> String {
         style: STYLE,
         contents: Vec::new(),
         head: Head::new(input, &results, &warnings, &board),
-        board: scoreboard::board(input, &results, &board),
+        board: scoreboard::board(&board),
         imported: Some(imported_against_own::pairs(input, &results, RateUnit::MiB))
             .filter(|pairs| pairs.len() > 1)
             .unwrap_or_default(),

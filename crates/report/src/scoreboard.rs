@@ -1,7 +1,7 @@
 //! All stacks against the best of each test: what the first screen of a report shows, and what a recommendation follows
 //! from. Computed once; the page, the terminal and the exported figures show the same.
 
-pub(crate) mod by_axis;
+mod by_axis;
 mod choice;
 pub(crate) mod sentences;
 pub(crate) mod stack_facts;
@@ -9,7 +9,6 @@ pub(crate) mod trade_off;
 mod unranked;
 pub(crate) mod verdict;
 
-use choice::SIMULATED_RESOLUTION;
 pub use choice::{Advice, Choice};
 pub use stack_facts::Layout;
 pub use verdict::verdict;
@@ -43,6 +42,10 @@ pub struct Scoreboard {
     /// Tests that do not count, because they are shorter than [`SHORT_S`] with most stacks while others are not.
     pub short: Vec<ShortTest>,
     pub advice: Advice,
+    /// What each axis changes, all else equal, in sentences.
+    pub by_axis: Vec<String>,
+    /// Stacks with a processor that no machine has are left out.
+    leaves_unreal_out: bool,
 }
 
 /// A test, with the time that the quickest and the slowest stack take for it.
@@ -120,14 +123,12 @@ pub struct ScoreRow {
     /// Something was lost in a power cut.
     pub is_unsafe: bool,
     pub is_imported: bool,
-    /// Its processor takes no time, and others in the study name one: no machine has it.
-    pub is_unreal: bool,
 }
 
 impl ScoreRow {
     /// Whether it may be recommended, as far as it is known.
     pub(crate) const fn may_be_built(&self) -> bool {
-        !self.is_unsafe && !self.is_imported && !self.is_unreal
+        !self.is_unsafe && !self.is_imported
     }
 
     /// The score with its largest loss.
@@ -178,6 +179,8 @@ pub struct Score {
 
 impl Scoreboard {
     pub(crate) fn new(input: &Input, results: &Results, warnings: &Warnings) -> Self {
+        let real = unranked::without_unreal(input);
+        let results = real.as_ref().unwrap_or(results);
         let cuts = power_cut::power_cuts(input, results);
         let ranked = power_cut::others(results);
         let own = own_stacks(input);
@@ -203,21 +206,20 @@ impl Scoreboard {
         // A stable sort: equals keep the study's order.
         let loss = |row: &ScoreRow| row.weighted_ratio(&columns).unwrap_or(-1.0);
         rows.sort_by(|one, other| loss(other).total_cmp(&loss(one)));
-        let resolution = if input.is_simulated() {
-            SIMULATED_RESOLUTION
-        } else {
-            1.0
-        };
-        let advice = Advice::of(&columns, &rows, resolution);
+        let advice = Advice::of(&columns, &rows, choice::resolution(input));
         if advice == Advice::TooFewTrials {
             // The first row would be taken for the best.
             rows = as_in_study;
         }
+        let counted = tests.iter().filter(|test| test.counts);
+        let counted: Vec<(&str, &str)> = counted.map(|test| (test.workload.name.as_str(), test.name)).collect();
         Self {
             columns,
             rows,
             short,
             advice,
+            by_axis: by_axis::by_axis(input, &counted),
+            leaves_unreal_out: real.is_some(),
         }
     }
 }
@@ -280,11 +282,13 @@ fn leave_short_out(input: &Input, tests: &mut [Test<'_>], own: &[bool]) -> Vec<S
     short
 }
 
-/// Whether each stack counts: imported results that are shown with a run were measured on other disks.
+/// Whether each stack counts: imported results that are shown with a run were measured on other disks, and no machine has an
+/// infinite processor.
 fn own_stacks(input: &Input) -> Vec<bool> {
     let is_own = |stack: &&str| {
         let mut cells = input.plan.cells.iter().filter(|cell| cell.stack_label == **stack);
-        input.run.machine == MachineKind::Foreign || cells.any(|cell| !cell.is_imported())
+        input.run.machine == MachineKind::Foreign
+            || cells.any(|cell| !cell.is_imported() && !stack_facts::is_unreal(input, cell))
     };
     input.plan.stack_labels().iter().map(is_own).collect()
 }
@@ -485,7 +489,6 @@ fn row(input: &Input, cuts: &[PowerCuts], stack: &str, columns: &[Column], score
         power_cut: shown.map(|row| row.verdict.clone()).unwrap_or_default(),
         is_unsafe: of_stack().any(|row| row.is_bad),
         is_imported: cell.is_some_and(|cell| cell.is_imported()),
-        is_unreal: cell.is_some_and(|cell| stack_facts::is_unreal(input, cell)),
     }
 }
 

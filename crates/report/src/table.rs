@@ -10,9 +10,9 @@ mod scoreboard;
 pub use comparison::comparison;
 
 use crate::input::Input;
-use crate::scoreboard::{by_axis, sentences, stack_facts, verdict};
+use crate::scoreboard::{sentences, stack_facts, verdict};
 use crate::words;
-use crate::words::figure::{RateUnit, SAME, bytes, count, decimals, number, uncertainty};
+use crate::words::figure::{RateUnit, SAME, bytes, count, decimals, shown};
 use comfy_table::{Attribute, Cell, CellAlignment, Color, ContentLineStyle, LineStyle, Table, TableStyle};
 use stats::{Basis, Measure, Summary, TestResults, WorkloadResults};
 use study::stack::{MachineKind, MachineSpec};
@@ -88,8 +88,12 @@ pub fn table(input: &Input, options: TableOptions) -> String {
     let choices = sentences::choices(&board, options.rates);
     add(choices.iter().map(|line| fill(line)).collect::<Vec<_>>().join("\n"));
     add(fill(&stack_facts::facts_that_are_shared(&board)));
-    let by_axis = by_axis::by_axis(input, &results);
-    add(by_axis.iter().map(|line| fill(line)).collect::<Vec<_>>().join("\n"));
+    add(board
+        .by_axis
+        .iter()
+        .map(|line| fill(line))
+        .collect::<Vec<_>>()
+        .join("\n"));
     add(advice(input)
         .iter()
         .map(|line| fill(line))
@@ -260,13 +264,9 @@ fn column(input: &Input, test: &TestResults, rates: RateUnit) -> Vec<String> {
         .enumerate()
         .map(|(place, (row, summary))| match summary {
             Some(summary) => {
-                let uncertainty = uncertainty(summary, decimals);
+                let (figure, uncertainty) = shown(measure.metric, summary, decimals);
                 let space = if uncertainty.is_empty() { "" } else { " " };
-                format!(
-                    "{}{space}{uncertainty}{}",
-                    number(summary.median, decimals),
-                    marks(place)
-                )
+                format!("{figure}{space}{uncertainty}{}", marks(place))
             }
             None => format!("{}{}", input.without_figure(row), marks(place)),
         });

@@ -74,11 +74,12 @@ fn model(disk: &DiskInfo) -> Option<String> {
                     fit.worst
                 ),
                 (1, _) => format!(
-                    "is {:+.0} % off the one published figure that it was checked against ({})",
-                    fit.off_percent, fit.worst
+                    "is {} the one published figure that it was checked against ({})",
+                    off(fit.off_percent),
+                    fit.worst
                 ),
                 (all, met) => format!(
-                    "meets {} published figures within their goals: half are within {:.0} %, the farthest is {} ({:+.0} %)",
+                    "meets {} published figures within their goals: half are within {:.0} %, the farthest is {}, {} it",
                     if all == met {
                         format!("all {all}")
                     } else {
@@ -86,7 +87,7 @@ fn model(disk: &DiskInfo) -> Option<String> {
                     },
                     fit.median_percent,
                     fit.worst,
-                    fit.off_percent
+                    off(fit.off_percent)
                 ),
             };
             format!(
@@ -95,6 +96,12 @@ fn model(disk: &DiskInfo) -> Option<String> {
             )
         }
     })
+}
+
+/// `49 % above`.
+fn off(percent: f64) -> String {
+    let side = if percent < 0.0 { "below" } else { "above" };
+    format!("{:.0} % {side}", percent.abs())
 }
 
 /// The cost of CPU time in the guests of a plan, as a sentence.

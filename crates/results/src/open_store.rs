@@ -242,8 +242,10 @@ fn read_input(
     let read = selection(run.id, &plan);
     let mut trials = store.trials(run.id)?;
     trials.retain(|trial| read.has(trial.key.cell));
+    let advice = advice::advice(&plan);
     Ok(Input {
-        advice: advice::of(&plan),
+        measures_caches: advice.measures_caches,
+        advice: advice.sentences,
         disks: disk_infos(&plan),
         run: run_info(run, digest),
         trials: trials.into_iter().map(trial_info).collect(),

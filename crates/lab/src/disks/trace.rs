@@ -101,8 +101,8 @@ impl Record {
         let is_sound = record.submit_ns <= record.complete_ns
             && bytes[30] <= 1
             && record.status <= 3
-            && end_bytes.is_some()
-            && (record.sectors > 0) == (record.op != TraceOp::Flush);
+            // A flush has no place.
+            && (record.op == TraceOp::Flush || record.sectors > 0 && end_bytes.is_some());
         is_sound.then_some(record)
     }
 

@@ -55,8 +55,8 @@ pub(super) fn of_job(on_stack: &OnStack<'_>, disks: &Disks) -> Option<String> {
     if bits < BITS_MIN {
         return (whole_bits >= BITS_MIN).then(|| {
             format!(
-                "writes at random within {}, where the bits of the bitmap stay set; over the whole array a bitmap {COSTS}; what this \
-                 workload shows of a bitmap holds for small areas only",
+                "writes at random within {}, where the bits of the bitmap stay set; over the whole array a bitmap {COSTS}; stacks \
+                 may rank differently there",
                 describe_size(working)
             )
         });

@@ -42,8 +42,8 @@ fn split_reads(cell: &Cell, disks: Option<&Disks>) -> Option<String> {
         });
     (cell.stack.array.has_parity() && is_split && disks.is_some_and(Disks::has_heads)).then(|| {
         format!(
-            "Linux {KERNEL} sends large sequential reads of RAID 4, 5 and 6 to the disks out of order, which costs nothing to a half \
-             of their throughput, by chunk and read-ahead; corrected in Linux 6.18 (commit b2f5974079d8)"
+            "Linux {KERNEL} sends large sequential reads of RAID 4, 5 and 6 to the disks out of order, which costs up to 50 % \
+             of their throughput, depending on chunk and read-ahead; corrected in Linux 6.18 (commit b2f5974079d8)"
         )
     })
 }

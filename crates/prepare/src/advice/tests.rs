@@ -353,3 +353,19 @@ fn issue_39_the_fast_part_of_a_used_ssd_is_a_small_one() {
     let said = of(&study_file::read(study, "a.toml", &study_file::Known::default()).expect("a study")).concat();
     assert!(said.contains("write caches of the 2 disks hold 11."), "{said}");
 }
+
+#[test]
+fn issue_39_a3_what_measures_caches_is_known_of_a_plan() {
+    let of = |io: &str| {
+        let study = format!(
+            "ram = \"256M\"\n[disks]\nmodel = \"seagate-ironwolf-4tb\"\ncount = 4\n[[stack]]\narray = {{ level = 10 }}\n[[workload]]\n\
+             name = \"w\"\nio = {{ direct = true, {io} }}\n"
+        );
+        let plan = study_file::read(&study, "a.toml", &study_file::Known::default()).expect("a study");
+        advice(&plan).measures_caches
+    };
+    let short = "rw = \"randrw\", bs = \"8K\", size = \"8G\", runtime = \"6s\"";
+    assert!(of(short));
+    assert!(!of(&format!("{short}, ramp_time = \"10s\"")));
+    assert!(!of("rw = \"randread\", size = \"8G\", runtime = \"6s\""));
+}

@@ -24,6 +24,8 @@ pub fn bench(arguments: &BenchArguments) -> Result<ExitCode, ExpectedError> {
 }
 
 fn measure(arguments: &BenchArguments, stop: &Signals) -> Result<(), ExpectedError> {
+    let output = arguments.output.as_deref();
+    let output = output.map(|path| Output::check(path, None)).transpose()?;
     if let Some(only) = &arguments.only {
         let names = Bench::names();
         if !names.iter().any(|name| name.contains(only)) {
@@ -33,8 +35,6 @@ fn measure(arguments: &BenchArguments, stop: &Signals) -> Result<(), ExpectedErr
             });
         }
     }
-    let output = arguments.output.as_deref();
-    let output = output.map(|path| Output::check(path, None)).transpose()?;
     let bench = Bench::new(arguments.pairs, stop.interrupt().flag(), KernelBar::show_build)?;
     stop.begin_session();
     let print = |text: &str| output::print(text, Colours::Shown);

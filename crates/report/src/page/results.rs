@@ -8,7 +8,7 @@ use crate::chart::{Chart, chart, effects, in_order};
 use crate::input::Input;
 use crate::scoreboard::sentences;
 use crate::words;
-use crate::words::figure::{decimals, nanoseconds, number, uncertainty};
+use crate::words::figure::{decimals, nanoseconds, number, shown};
 use crate::words::warnings::Warnings;
 use serde::Serialize;
 use stats::{Basis, LatencyBin, Measure, Results, WorkloadResults};
@@ -208,8 +208,8 @@ fn ranking(workload: &WorkloadResults) -> Vec<Ranked> {
             test: test.name.clone(),
             tier,
             stack: row.stack.clone(),
-            figure: number(summary.median, decimals),
-            uncertainty: uncertainty(summary, decimals),
+            figure: shown(measure.metric, summary, decimals).0,
+            uncertainty: shown(measure.metric, summary, decimals).1,
             unit: measure.metric.unit().to_string(),
             effect: effect.ratio.clone(),
             interval: effect.interval.clone(),
@@ -263,13 +263,13 @@ fn table_cell(input: &Input, measure: &Measure, place: usize) -> TableCell {
     let row = &measure.rows[place];
     TableCell {
         figure: match &row.summary {
-            Some(summary) => number(summary.median, decimals),
+            Some(summary) => shown(measure.metric, summary, decimals).0,
             None => input.without_figure(row).to_owned(),
         },
         uncertainty: row
             .summary
             .as_ref()
-            .map_or_else(String::new, |summary| uncertainty(summary, decimals)),
+            .map_or_else(String::new, |summary| shown(measure.metric, summary, decimals).1),
         is_best: measure.leaders().contains(&place),
         is_missing: row.summary.is_none(),
     }

@@ -1,7 +1,5 @@
 //! The first screen: the scoreboard, and what there is to choose from.
 
-use crate::input::Input;
-use crate::scoreboard::by_axis::by_axis;
 use crate::scoreboard::sentences::{
     choices, figures, ratio, short_tests, test_name, weights, worst, worst_heading,
 };
@@ -9,7 +7,6 @@ use crate::scoreboard::stack_facts::{facts_that_are_shared, facts_that_differ};
 use crate::scoreboard::{Column, Score, ScoreRow, Scoreboard};
 use crate::words::figure::RateUnit;
 use serde::Serialize;
-use stats::Results;
 
 /// More rows are folded.
 const ROWS_MAX: usize = 10;
@@ -67,7 +64,7 @@ struct Cell {
     is_missing: bool,
 }
 
-pub(super) fn board(input: &Input, results: &Results, board: &Scoreboard) -> Board {
+pub(super) fn board(board: &Scoreboard) -> Board {
     let facts = facts_that_differ(board);
     let leaders = board
         .advice
@@ -108,7 +105,7 @@ pub(super) fn board(input: &Input, results: &Results, board: &Scoreboard) -> Boa
             .trim()
             .to_owned(),
         choices: choices(board, RateUnit::MiB),
-        by_axis: by_axis(input, results),
+        by_axis: board.by_axis.clone(),
     }
 }
 

@@ -2,6 +2,7 @@
 //! what else they differ in.
 
 use super::{Column, Layout, Score, ScoreRow};
+use crate::input::Input;
 
 /// If every stack falls below this part of the best in some test, none is recommended.
 const GOOD_MIN: f64 = 0.5;
@@ -9,6 +10,14 @@ const GOOD_MIN: f64 = 0.5;
 /// Simulated stacks whose smallest ratios differ by less count as equal, however little their trials scatter: models meet
 /// figures of disks that they were not fitted to within 6 to 20 %, and stacks on the same disks share a part of that error.
 pub(crate) const SIMULATED_RESOLUTION: f64 = 0.9;
+
+/// The largest ratio below 1 that is a difference.
+pub(super) fn resolution(input: &Input) -> f64 {
+    match input.is_simulated() {
+        true => SIMULATED_RESOLUTION,
+        false => 1.0,
+    }
+}
 
 #[derive(Clone, Debug, PartialEq, Default)]
 pub enum Advice {
@@ -218,7 +227,6 @@ pub(super) mod tests {
             power_cut: String::new(),
             is_unsafe: false,
             is_imported: false,
-            is_unreal: false,
         }
     }
 
@@ -238,6 +246,8 @@ pub(super) mod tests {
             short: Vec::new(),
             rows: rows.to_vec(),
             advice,
+            by_axis: Vec::new(),
+            leaves_unreal_out: false,
         }
     }
 
@@ -299,6 +309,8 @@ pub(super) mod tests {
                 short: Vec::new(),
                 rows: vec![leader],
                 advice: Advice::NothingToCompare,
+                by_axis: Vec::new(),
+                leaves_unreal_out: false,
             }
         };
         let behind = |board: &Scoreboard| behind_in_uncounted_tests(board, &board.rows[0], RateUnit::MiB);

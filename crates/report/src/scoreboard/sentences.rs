@@ -68,6 +68,7 @@ pub(crate) fn sentence(input: &Input, board: &Scoreboard, rates: RateUnit) -> St
                 + &unranked(board)
                 + unreal(board)
                 + &only_with_bitmap(input, board)
+                + caches(input)
         }
         Advice::Build(choice) => {
             ahead(board, rates)
@@ -76,7 +77,15 @@ pub(crate) fn sentence(input: &Input, board: &Scoreboard, rates: RateUnit) -> St
                 + &unranked(board)
                 + unreal(board)
                 + &only_with_bitmap(input, board)
+                + caches(input)
         }
+    }
+}
+
+const fn caches(input: &Input) -> &'static str {
+    match input.measures_caches {
+        true => " Some tests measured memory or the caches of drives rather than disks: see the warnings.",
+        false => "",
     }
 }
 
@@ -126,10 +135,10 @@ pub(super) fn build(board: &Scoreboard, choice: &Choice, rates: RateUnit) -> Str
 /// Why several stacks may be the best, as the end of a sentence.
 const fn why_several(choice: &Choice) -> &'static str {
     match choice.tie {
-        Tie::Error => "a difference of less than a tenth is within the error of simulated disks",
-        Tie::Trials => "the trials show no difference there",
+        Tie::Error => "differences of less than a tenth are not ranked, because models of disks are not that exact",
+        Tie::Trials => "their trials do not show which is better",
         Tie::Both => {
-            "differences there are not shown by the trials, or within a tenth, the error of simulated disks"
+            "their trials do not show which is better, or they differ by less than a tenth, which models of disks cannot decide"
         }
     }
 }
@@ -246,7 +255,7 @@ pub(crate) fn short_tests(board: &Scoreboard) -> String {
     match listed_short(board, range) {
         named if named.is_empty() => named,
         named => format!(
-            "Tests of less than {SHORT_S} s with most stacks do not count: {named}. A weight in the study makes them count."
+            "Tests of less than {SHORT_S} s with most stacks do not count: {named}. More files or a longer runtime make them count."
         ),
     }
 }

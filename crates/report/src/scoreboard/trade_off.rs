@@ -77,7 +77,6 @@ mod tests {
     use super::*;
     use crate::scoreboard::Advice;
     use crate::scoreboard::choice::tests::{board, column, row, score};
-    use crate::scoreboard::unranked::unreal;
 
     fn with(stack: &str, ratios: [f64; 4]) -> ScoreRow {
         let mut of = row(stack, 1.0, 0.0, (3.0, 1));
@@ -136,22 +135,5 @@ mod tests {
                 named_for("btrfs", &["photos read", "documents"])
             ]
         );
-    }
-
-    /// "Infinite processor xfs is the fastest in every test that counts."
-    #[test]
-    fn issue_39_a1_a_processor_that_no_machine_has_is_not_recommended() {
-        let mut rows = [
-            with("infinite", [1.0; 4]),
-            with("xeon", [0.5, 0.4, 0.5, 0.5]),
-            with("other", [0.3; 4]),
-        ];
-        rows[0].is_unreal = true;
-        let advice = Advice::of(&[column("", "", 1)], &rows, 1.0);
-        let first = advice.choice().and_then(|choice| choice.leaders.first().copied());
-        assert_eq!(first, Some(1));
-        assert!(unreal(&board(Vec::new(), &rows, advice)).contains("no machine has one"));
-        rows[0].is_unreal = false;
-        assert_eq!(unreal(&board(Vec::new(), &rows, Advice::NothingToCompare)), "");
     }
 }

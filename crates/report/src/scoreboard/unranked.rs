@@ -1,17 +1,38 @@
 //! Stacks that are not ranked because too few of their trials count: they may be better than the one that is named.
 
 use super::sentences::{NAMED_MAX, figures, test_name};
+use super::stack_facts::is_unreal;
 use super::{Score, ScoreRow, Scoreboard};
+use crate::input::Input;
 use crate::words::figure::{RateUnit, count, number};
 use crate::words::listed;
-use stats::TRIALS_MIN;
+use stats::{Results, TRIALS_MIN};
+use std::collections::HashSet;
+use study::CellId;
 
-/// Why some rows are never recommended: no machine has their processor. Empty if there are none.
-pub(super) fn unreal(board: &Scoreboard) -> &'static str {
-    match board.rows.iter().any(|row| row.is_unreal) {
-        true => {
-            " Stacks with an infinite processor show what the disks allow; no machine has one, so they are not recommended."
-        }
+/// Results without stacks of a processor that no machine has; `None` if there are no such stacks.
+pub(super) fn without_unreal(input: &Input) -> Option<Results> {
+    let unreal: HashSet<CellId> = input
+        .plan
+        .cells
+        .iter()
+        .filter(|cell| is_unreal(input, cell))
+        .map(|cell| cell.id)
+        .collect();
+    let real = || {
+        input
+            .samples
+            .iter()
+            .filter(|sample| !unreal.contains(&sample.trial.cell))
+    };
+    let all_stacks = input.part.as_ref().map_or(0, |part| part.all_stacks);
+    (!unreal.is_empty()).then(|| stats::judge_part(&input.plan, &real().cloned().collect::<Vec<_>>(), all_stacks))
+}
+
+/// Why they have no row.
+pub(super) const fn unreal(board: &Scoreboard) -> &'static str {
+    match board.leaves_unreal_out {
+        true => " Stacks with an infinite processor are not among them: no machine has one.",
         false => "",
     }
 }

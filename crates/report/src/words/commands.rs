@@ -5,7 +5,7 @@
 use crate::input::Input;
 use crate::words::figure::bytes;
 use study::plan::Cell;
-use study::stack::{FilesystemKind, StackSpec};
+use study::stack::{FilesystemKind, Level, StackSpec};
 
 /// Arguments that are omitted.
 const ALONE: [&str; 9] = [
@@ -246,8 +246,20 @@ fn notes(cell: &Cell, disks: &Disks) -> Vec<String> {
         );
     }
     if stack.array.level.is_redundant() {
-        notes
-            .push("The array first copies or computes its redundancy; it is slower until that is done.".to_owned());
+        let without = match stack.array.level {
+            // mdadm creates them with the last disk as one to rebuild.
+            Level::Raid4 | Level::Raid5 => " and survives no failed disk",
+            _ => "",
+        };
+        notes.push(format!(
+            "The array first copies or computes its redundancy (/proc/mdstat): it is slower until that is done{without}."
+        ));
+    }
+    if stack.array.resyncs_after_a_crash() && !cell.lacks_bitmap_by_size() {
+        notes.push(
+            "An array that exists keeps its data: `mdadm --grow --bitmap=none /dev/mdX` removes its bitmap."
+                .to_owned(),
+        );
     }
     notes
 }

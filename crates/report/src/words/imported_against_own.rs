@@ -7,6 +7,8 @@ use crate::scoreboard::sentences::{NAMED_MAX, ratio};
 use serde::Serialize;
 use stats::{Measure, Results, Row};
 use study::metric::Metric;
+use study::plan::Cell;
+use study::workload::Work;
 
 /// Follows the label of an imported stack.
 pub const IMPORTED: &str = " (imported)";
@@ -151,8 +153,10 @@ fn conditions(input: &Input) -> String {
 /// The same of the run's own jobs, with all files of a job as its size; empty if it has none or many.
 fn own_conditions(input: &Input) -> String {
     let mut said: Vec<String> = Vec::new();
-    let own = input.plan.cells.iter().filter(|cell| !cell.is_imported());
-    for cell in own {
+    // Others have no requests of a size and depth that the study gives.
+    let has_jobs =
+        |cell: &&Cell| matches!(cell.workload.work, Work::Io(_) | Work::FioFile(_)) && !cell.is_imported();
+    for cell in input.plan.cells.iter().filter(has_jobs) {
         for job in cell.workload.work.spec().jobs() {
             let sets = if job.shares_files {
                 1

@@ -170,7 +170,7 @@ fn without_a_difference_no_stack_is_recommended() {
         one.entry.value = 50.0 + f64::from(one.trial.index);
     }
     let page = html(&input);
-    assert!(page.contains(" and a difference of less than a tenth is within the error"));
+    assert!(page.contains(" and differences of less than a tenth are not ranked"));
     assert!(!page.contains("<section id=\"recommended\""));
 }
 

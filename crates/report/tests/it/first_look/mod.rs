@@ -102,6 +102,7 @@ pub fn input() -> Input {
         facts: Facts::default(),
         part: None,
         advice: Vec::new(),
+        measures_caches: false,
         disks: vec![DiskInfo {
             model: "wd-500gb-2007".to_owned(),
             words: "Western Digital WD5000YS, 500 GB, 7200 rpm, 16 MiB cache, NCQ depth 32".to_owned(),
