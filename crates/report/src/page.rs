@@ -117,7 +117,7 @@ struct Head {
     /// Reasons to doubt the whole run.
     doubts: Vec<String>,
     verdict: String,
-    /// How far each disk model can be trusted.
+    /// How far each disk model can be trusted, and what comparisons of new filesystems leave out.
     models: Vec<String>,
     /// The machine and its trials in a line.
     run: String,
@@ -171,7 +171,10 @@ impl Head {
                 .chain(warnings.run.clone())
                 .collect(),
             verdict: verdict(input, results, board),
-            models: words::models(input),
+            models: words::models(input)
+                .into_iter()
+                .chain(words::new_files(input))
+                .collect(),
             run: format!(
                 "{}, kernel {}, {trials}",
                 setup::disk_words(input),

@@ -366,6 +366,7 @@ fn notes(input: &Input, workloads: &[WorkloadResults]) -> Vec<String> {
     if models.len() > MODELS_MAX {
         notes.extend(models);
     }
+    notes.extend(words::new_files(input));
     notes.extend(words::limits(input));
     notes.extend(words::rebuild::note(input));
     notes.extend(words::device_time::note(input));

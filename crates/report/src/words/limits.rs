@@ -1,7 +1,10 @@
-//! Sentences on what limited tests other than the speed of the disks.
+//! Sentences on what decided tests other than the speed of the disks.
 
 use crate::input::Input;
+use crate::words::listed;
 use stats::{Limit, Limited};
+use study::plan::Cell;
+use study::workload::{TreeTest, Work};
 
 /// Maximum number of stacks named in a sentence.
 const NAMED_MAX: usize = 3;
@@ -10,6 +13,30 @@ const NAMED_MAX: usize = 3;
 pub fn limits(input: &Input) -> Vec<String> {
     let all = stats::limits(&input.plan, &input.samples);
     all.iter().map(sentence).collect()
+}
+
+/// Where filesystems are compared by reading trees: what makes most of the difference.
+pub(crate) fn new_files(input: &Input) -> Option<String> {
+    let own = || input.plan.cells.iter().filter(|cell| !cell.is_imported());
+    let kind = |cell: &Cell| cell.stack.filesystem.kind;
+    let are_several = own().any(|cell| own().next().is_some_and(|first| kind(first) != kind(cell)));
+    let mut names: Vec<&str> = Vec::new();
+    for cell in own() {
+        let name = cell.workload_entry();
+        let reads = |test: &TreeTest| matches!(test, TreeTest::Read | TreeTest::Copy);
+        if matches!(&cell.workload.work, Work::Tree(spec) if spec.tests.iter().any(reads)) && !names.contains(&name)
+        {
+            names.push(name);
+        }
+    }
+    (are_several && !names.is_empty() && !input.samples.is_empty()).then(|| {
+        format!(
+            "{} read files soon after they were written to a new filesystem, in the order in which its directories list them, which is \
+             that of hashes for ext3 and ext4: on a filesystem that has been in use files are scattered, and those that are ahead \
+             here may lose most",
+            listed(&names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().iter().map(String::as_str).collect::<Vec<_>>(), "and")
+        )
+    })
 }
 
 fn sentence(limited: &Limited) -> String {
