@@ -8,7 +8,7 @@ use serde::Serialize;
 use stats::{Measure, Results, Row};
 use study::metric::Metric;
 use study::plan::Cell;
-use study::workload::Work;
+use study::workload::{IoJob, Work};
 
 /// Follows the label of an imported stack.
 pub const IMPORTED: &str = " (imported)";
@@ -24,6 +24,9 @@ const CONDITIONS: [&str; 4] = ["size", "iodepth", "numjobs", "ioengine"];
 
 /// More are not repeated in a sentence.
 const CONDITIONS_MAX: usize = 8;
+
+/// Areas of sizes that differ by this factor or more have other seeks.
+const AREAS_RATIO: u64 = 2;
 
 /// Ratios within this factor, up or down, are counted in the first line.
 const CLOSE: f64 = 1.5;
@@ -47,6 +50,9 @@ pub(crate) struct Pair {
     /// The run's stack.
     #[serde(skip)]
     own_stack: String,
+    /// Random requests within areas of other sizes, imported and own, in bytes: other seeks.
+    #[serde(skip)]
+    areas: Option<[u64; 2]>,
 }
 
 impl Pair {
@@ -79,7 +85,10 @@ pub(crate) fn pairs(input: &Input, results: &Results, rates: RateUnit) -> Vec<Pa
                 let same = |other: &Pair| other.test == pair.test && other.stacks == pair.stacks;
                 is_rate(pair.unit) && pairs.iter().any(|other| same(other) && is_rate(other.unit))
             };
-            let new: Vec<Pair> = of_measure.into_iter().filter(|pair| !is_again(pair)).collect();
+            let mut new: Vec<Pair> = of_measure.into_iter().filter(|pair| !is_again(pair)).collect();
+            for pair in &mut new {
+                pair.areas = areas(input, &workload.name);
+            }
             pairs.extend(new);
         }
     }
@@ -117,9 +126,62 @@ fn pairs_of(input: &Input, measure: &Measure, test: &str, rates: RateUnit) -> Ve
             better: better(measure.metric.better()),
             figures: [figure, own_figure],
             own_stack: partner.stack.clone(),
+            areas: None,
         })
     };
     imported.into_iter().filter_map(pair).collect()
+}
+
+/// The areas of a workload's random requests, imported and own, if both are known and one is at least twice the other.
+fn areas(input: &Input, workload: &str) -> Option<[u64; 2]> {
+    let mut own = input.plan.cells.iter().filter(|cell| !cell.is_imported());
+    let cell = own.find(|cell| cell.workload.name == workload && matches!(cell.workload.work, Work::Io(_)))?;
+    let jobs = cell.workload.work.spec().jobs();
+    let job = jobs.first().filter(|job| job.io.pattern.is_random())?;
+    let own = area(job);
+    let imported = imported_bytes(input, workload)?;
+    (imported.max(own) / imported.min(own).max(1) >= AREAS_RATIO).then_some([imported, own])
+}
+
+fn area(job: &IoJob<'_>) -> u64 {
+    let sets = if job.shares_files {
+        1
+    } else {
+        u64::from(job.io.jobs.max(1))
+    };
+    job.io.size_bytes.saturating_mul(sets)
+}
+
+/// `size` times `numjobs` of an imported job, as its file says.
+fn imported_bytes(input: &Input, job: &str) -> Option<u64> {
+    let rows = input.facts.provenance.iter();
+    let settings = rows.filter(|row| row.entry.key == IMPORTED_SETTINGS);
+    let settings: Vec<&str> = settings.flat_map(|row| row.entry.value.split(", ")).collect();
+    let value = |key: &str| {
+        settings.iter().find_map(|setting| {
+            let (name, value) = setting.split_once('=')?;
+            let (of, own_key) = name.rsplit_once(' ').unwrap_or(("", name));
+            (own_key == key && (of.is_empty() || of == job)).then_some(value)
+        })
+    };
+    let jobs = value("numjobs").and_then(|jobs| jobs.parse().ok()).unwrap_or(1);
+    fio_bytes(value("size")?)?.checked_mul(jobs)
+}
+
+/// `200g` and `16GiB` of a fio job, whose units are those of 1,024.
+fn fio_bytes(text: &str) -> Option<u64> {
+    let text = text.to_ascii_lowercase();
+    let unit = text.trim_start_matches(|c: char| c.is_ascii_digit());
+    let number: u64 = text[..text.len() - unit.len()].parse().ok()?;
+    let power = match unit.trim_end_matches("ib").trim_end_matches('b') {
+        "" => 0,
+        "k" => 1,
+        "m" => 2,
+        "g" => 3,
+        "t" => 4,
+        _ => return None,
+    };
+    number.checked_mul(1 << (10 * power))
 }
 
 /// What the imported files say of their work, which the reader has to compare: a size that differs changes seeks.
@@ -158,12 +220,7 @@ fn own_conditions(input: &Input) -> String {
         |cell: &&Cell| matches!(cell.workload.work, Work::Io(_) | Work::FioFile(_)) && !cell.is_imported();
     for cell in input.plan.cells.iter().filter(has_jobs) {
         for job in cell.workload.work.spec().jobs() {
-            let sets = if job.shares_files {
-                1
-            } else {
-                u64::from(job.io.jobs.max(1))
-            };
-            let size = bytes(job.io.size_bytes.saturating_mul(sets));
+            let size = bytes(area(&job));
             let name = cell.workload_entry();
             let words = format!("{name} {size} at iodepth {}", job.io.queue_depth);
             if !said.contains(&words) {
@@ -211,7 +268,23 @@ pub(crate) fn sentence(input: &Input, results: &Results, pairs: &[Pair]) -> Opti
         ),
     };
     let own = mark(input.run.machine);
-    let close = pairs.iter().filter(|pair| pair.is_close()).count();
+    let of_equal_areas = || pairs.iter().filter(|pair| pair.areas.is_none());
+    let close = of_equal_areas().filter(|pair| pair.is_close()).count();
+    let mut apart: Vec<String> = pairs
+        .iter()
+        .filter_map(|pair| {
+            let [imported, here] = pair.areas?.map(bytes);
+            Some(format!("{} ({imported} imported, {here} {own})", pair.test))
+        })
+        .collect();
+    apart.dedup();
+    let apart = match apart.as_slice() {
+        [] => String::new(),
+        apart => format!(
+            " Not counted, because they seek within other areas: {}.",
+            apart.join(", ")
+        ),
+    };
     Some(match pairs {
         [] => "The imported results have no test in common with a stack of this run: `raidlab compare` says how to name \
                them."
@@ -221,8 +294,8 @@ pub(crate) fn sentence(input: &Input, results: &Results, pairs: &[Pair]) -> Opti
             one.test, one.imported, one.own, one.unit, one.stacks, one.ratio, one.better
         ),
         _ => format!(
-            "{close} of {} imported figures are within a factor of {CLOSE} of the {own} ones. {conditions}{}{alone}",
-            pairs.len(),
+            "{close} of {} imported figures are within a factor of {CLOSE} of the {own} ones.{apart} {conditions}{}{alone}",
+            of_equal_areas().count(),
             stacks_apart(pairs, own)
         ),
     })
@@ -250,4 +323,17 @@ fn stacks_apart(pairs: &[Pair], own: &str) -> String {
         times(1),
         most.better
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_of_jobs_are_those_of_fio() {
+        let all = ["200g", "16GiB", "512M", "4096", "1t", "10%", "x"].map(fio_bytes);
+        let expected = [200 << 30, 16 << 30, 512 << 20, 4096, 1 << 40].map(Some);
+        assert_eq!(all[..5], expected);
+        assert_eq!(all[5..], [None, None]);
+    }
 }
