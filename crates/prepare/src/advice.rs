@@ -3,6 +3,7 @@
 //! writes that wait for the bitmap, requests that a processor would limit. Reported before a run and in its report; no figure depends on it.
 
 mod acts;
+mod arrays;
 mod bitmap;
 pub(crate) mod disks;
 mod free_processor;
@@ -11,10 +12,9 @@ mod known_defects;
 use disks::{Disks, KnownDisks};
 use disksim::description::Device;
 use disksim::request::SECTOR_BYTES;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 use study::plan::{Cell, Plan};
-use study::stack::{DATA, Level, Pool};
 use study::workload::{IoJob, IoSpec, SyncMode, Work};
 use study_file::describe_size;
 
@@ -32,8 +32,8 @@ const SYNCS_S_FLUSHED: u64 = 1000;
 const SECONDS_OF_RECORDS: u64 = 3;
 /// Maximum percentage of a run during which the write caches may still fill.
 const CACHED_PERCENT_MAX: f64 = 5.0;
-/// A mirror of this many disks is probably meant to be several mirrors.
-const WIDE_MIRROR_DISKS: u32 = 4;
+/// Maximum part of a run during which they may still fill if it is to decide what is recommended.
+const CACHED_PART_MAX: f64 = 1.0 / 3.0;
 /// A filesystem uses some of its device itself.
 const ROOM_PERCENT: u64 = 97;
 
@@ -63,8 +63,8 @@ enum Kind {
 pub struct PlanWarnings {
     /// Without duplicates, by kind, and of a kind in the plan's order.
     pub sentences: Vec<String>,
-    /// Some measure memory or the caches of drives.
-    pub measures_caches: bool,
+    /// Names of workloads and tests that measure memory or the caches of drives rather than disks.
+    pub of_caches: BTreeSet<(String, String)>,
 }
 
 /// The sentences alone.
@@ -76,9 +76,10 @@ pub fn advice(plan: &Plan) -> PlanWarnings {
     let mut known = KnownDisks::new(plan);
     let mut listed: Vec<(Kind, String)> = Vec::new();
     let mut unlisted: HashMap<Kind, usize> = HashMap::new();
+    let mut of_caches = BTreeSet::new();
     for cell in &plan.cells {
         let has_weight = plan.weights.iter().any(|(name, _)| name == cell.workload_entry());
-        for (kind, sentence) in of_cell(cell, known.of(cell)) {
+        for (kind, sentence) in of_cell(cell, known.of(cell), &mut of_caches) {
             if kind == Kind::BelowASecond && has_weight {
                 continue;
             }
@@ -108,9 +109,8 @@ pub fn advice(plan: &Plan) -> PlanWarnings {
         }
     }
     listed.sort_by_key(|(kind, _)| *kind);
-    let is_of_caches = |kind: &Kind| matches!(kind, Kind::InMemory | Kind::TooShort | Kind::InDriveCaches);
     PlanWarnings {
-        measures_caches: listed.iter().any(|(kind, _)| is_of_caches(kind)),
+        of_caches,
         sentences: listed.into_iter().map(|(_, sentence)| sentence).collect(),
     }
 }
@@ -120,10 +120,10 @@ fn subject(sentence: &str) -> &str {
     sentence.split(SEEKS).next().unwrap_or(sentence)
 }
 
-fn of_cell(cell: &Cell, disks: Option<&Disks>) -> Vec<(Kind, String)> {
+fn of_cell(cell: &Cell, disks: Option<&Disks>, of_caches: &mut BTreeSet<(String, String)>) -> Vec<(Kind, String)> {
     let of_stack = [
-        (Kind::WideMirror, wide_mirror(cell)),
-        (Kind::TwoDiskParity, two_disk_parity(cell)),
+        (Kind::WideMirror, arrays::wide_mirror(cell)),
+        (Kind::TwoDiskParity, arrays::two_disk_parity(cell)),
         (Kind::ShortQueue, disks.and_then(|disks| short_queue(cell, disks))),
     ];
     let of_stack = of_stack
@@ -134,7 +134,7 @@ fn of_cell(cell: &Cell, disks: Option<&Disks>) -> Vec<(Kind, String)> {
     let defects = known_defects::of_cell(cell, disks).map(|sentence| (Kind::KnownDefect, sentence));
     let no_bitmap = bitmap::none_by_size(cell).map(|sentence| (Kind::NoBitmap, sentence));
     let of_stack = defects.chain(no_bitmap).chain(of_stack);
-    of_stack.chain(of_jobs(cell, disks)).chain(acts).collect()
+    of_stack.chain(of_jobs(cell, disks, of_caches)).chain(acts).collect()
 }
 
 /// What files that the study names say without effect, and where their names of files lead: without duplicates.
@@ -150,36 +150,6 @@ pub fn notes(plan: &Plan) -> Vec<&str> {
         }
     }
     all
-}
-
-/// RAID 4 or 5 of two members: each parity block is a copy.
-fn two_disk_parity(cell: &Cell) -> Option<String> {
-    let array = &cell.stack.array;
-    let is_parity = matches!(array.level, Level::Raid4 | Level::Raid5) && array.of.is_none();
-    let active = cell.machine.group(DATA)?.count.saturating_sub(array.spares);
-    (is_parity && active == 2).then(|| {
-        "has two disks, so that its parity is a copy: it stores and survives what RAID 1 does, which reads from both; write \
-         `level = 1`, or `count = 3` or more in [disks]"
-            .to_owned()
-    })
-}
-
-/// A mirror vdev with many disks, for which the study gives no width.
-fn wide_mirror(cell: &Cell) -> Option<String> {
-    let (stack, disks) = (&cell.stack, cell.machine.group(DATA)?.count);
-    let zfs = &stack.filesystem.zfs;
-    let is_one = zfs.pool == Some(Pool::Mirror) && zfs.vdev_disks.is_none() && stack.array.level == Level::None;
-    if !is_one || disks < WIDE_MIRROR_DISKS {
-        return None;
-    }
-    let help = match (2..disks).find(|width| disks.is_multiple_of(*width)) {
-        Some(width) => format!("write `vdev_disks = {width}`"),
-        None => format!("write `vdev_disks = 2` and `count = {}` in [disks]", disks + 1),
-    };
-    Some(format!(
-        "is one mirror of {disks} disks, which stores every block {disks} times; for striped mirrors, {help}; if one \
-         mirror is meant, `vdev_disks = {disks}`"
-    ))
 }
 
 /// A queue depth that the disks' model does not have.
@@ -216,7 +186,7 @@ struct OnStack<'a> {
 }
 
 /// Common to all kinds of workloads.
-fn of_jobs(cell: &Cell, disks: Option<&Disks>) -> Vec<(Kind, String)> {
+fn of_jobs(cell: &Cell, disks: Option<&Disks>, of_caches: &mut BTreeSet<(String, String)>) -> Vec<(Kind, String)> {
     let room = |cell: &Cell| {
         disks.and_then(|disks| study_file::room_bytes(cell, Some(disks.model.sectors * SECTOR_BYTES)))
     };
@@ -241,6 +211,12 @@ fn of_jobs(cell: &Cell, disks: Option<&Disks>) -> Vec<(Kind, String)> {
             room_bytes,
             whole_room_bytes,
         };
+        let is_of_caches = on_stack.in_memory().is_some()
+            || disks
+                .is_some_and(|disks| on_stack.in_drive_caches(disks).is_some() || on_stack.is_mostly_cached(disks));
+        if is_of_caches {
+            of_caches.insert((cell.workload.name.clone(), on_stack.job.test.to_string()));
+        }
         let sentences = [
             (Kind::InMemory, on_stack.in_memory()),
             (Kind::DepthWithoutEffect, on_stack.depth_without_effect()),
@@ -450,7 +426,9 @@ impl OnStack<'_> {
         let records = io.size_bytes / io.block_bytes.max(1) * u64::from(io.jobs);
         (records < syncs_s).then(|| {
             format!(
-                "commits {records} records, which these SSDs may do in less than a second, too short to choose a stack by; write `records = {}` or more",
+                "commits {} records for each client, which these SSDs may do in less than a second, too short to choose a stack by; \
+                 write `records = {}` or more",
+                records / u64::from(io.jobs.max(1)),
                 (SECONDS_OF_RECORDS * syncs_s).div_ceil(u64::from(io.jobs.max(1)))
             )
         })
@@ -466,6 +444,16 @@ impl OnStack<'_> {
                 self.setting("runtime", "10s")
             )
         })
+    }
+
+    /// The write caches take a large part of what is timed.
+    fn is_mostly_cached(&self, disks: &Disks) -> bool {
+        let runtime = self.io().runtime_ns.map(|ns| Duration::from_nanos(ns).as_secs_f64());
+        let drain = disks.drain_ms().map(|ms| ms / 1e3);
+        let is_large = runtime
+            .zip(drain)
+            .is_some_and(|(runtime, drain)| drain > runtime * CACHED_PART_MAX);
+        is_large && self.too_short(disks).is_some()
     }
 
     fn too_short(&self, disks: &Disks) -> Option<String> {

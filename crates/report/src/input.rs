@@ -1,6 +1,7 @@
 //! The input of a report.
 
 use stats::{Results, Row, WorkloadResults};
+use std::collections::BTreeSet;
 use std::collections::{HashMap, HashSet};
 use study::event::{Failure, Guard, Latency, Throughput, ToolCall};
 use study::plan::Plan;
@@ -26,8 +27,9 @@ pub struct Input {
     pub part: Option<ShownPart>,
     /// Possibly unintended measurements of the study, in sentences that begin with a workload's name.
     pub advice: Vec<String>,
-    /// Some of them are that memory or caches of drives are measured.
-    pub measures_caches: bool,
+    /// Names of workloads and tests that measure memory or the caches of drives rather than disks, as the warnings say: they decide
+    /// nothing.
+    pub of_caches: BTreeSet<(String, String)>,
 }
 
 /// The stacks of a run that are shown.

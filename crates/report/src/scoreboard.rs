@@ -3,6 +3,7 @@
 
 mod by_axis;
 mod choice;
+mod not_counted;
 pub(crate) mod sentences;
 pub(crate) mod stack_facts;
 pub(crate) mod trade_off;
@@ -26,6 +27,18 @@ use study::workload::Work;
 /// More tests become one column for each workload.
 const COLUMNS_MAX: usize = 8;
 
+/// Simulated stacks whose smallest ratios differ by less count as equal, however little their trials scatter: models meet
+/// figures of disks that they were not fitted to within 6 to 20 %, and stacks on the same disks share a part of that error.
+pub(crate) const SIMULATED_RESOLUTION: f64 = 0.9;
+
+/// The largest ratio below 1 that is a difference.
+fn resolution(input: &Input) -> f64 {
+    match input.is_simulated() {
+        true => SIMULATED_RESOLUTION,
+        false => 1.0,
+    }
+}
+
 /// A test that takes less time with most stacks decides nothing: a tenth of a second more is not what a stack is chosen by.
 pub(crate) const SHORT_S: f64 = 1.0;
 
@@ -41,6 +54,8 @@ pub struct Scoreboard {
     pub rows: Vec<ScoreRow>,
     /// Tests that do not count, because they are shorter than [`SHORT_S`] with most stacks while others are not.
     pub short: Vec<ShortTest>,
+    /// Names of tests that do not count, because they measured memory or caches.
+    pub of_caches: Vec<String>,
     pub advice: Advice,
     /// What each axis changes, all else equal, in sentences.
     pub by_axis: Vec<String>,
@@ -68,6 +83,8 @@ pub struct Column {
     pub weight: u32,
     /// Its tests are in [`Scoreboard::short`].
     pub is_short: bool,
+    /// Its tests are in [`Scoreboard::of_caches`].
+    pub is_of_caches: bool,
 }
 
 impl Column {
@@ -78,6 +95,9 @@ impl Column {
 
     /// Why its ratios decide nothing, if they do not.
     pub(crate) const fn not_counted(&self) -> Option<&'static str> {
+        if self.is_of_caches {
+            return Some("caches");
+        }
         match (self.weight, self.is_short) {
             (0, true) => Some("too short"),
             (0, false) => Some("weight 0"),
@@ -188,7 +208,8 @@ impl Scoreboard {
         if tests.is_empty() {
             return Self::default();
         }
-        let short = leave_short_out(input, &mut tests, &own);
+        let of_caches = not_counted::leave_caches_out(input, &mut tests);
+        let short = not_counted::leave_short_out(input, &mut tests, &own);
         let groups = groups(&tests);
         let columns = groups.iter().map(|(name, group)| column(input, name, group, warnings));
         let columns: Vec<Column> = columns.collect();
@@ -206,7 +227,10 @@ impl Scoreboard {
         // A stable sort: equals keep the study's order.
         let loss = |row: &ScoreRow| row.weighted_ratio(&columns).unwrap_or(-1.0);
         rows.sort_by(|one, other| loss(other).total_cmp(&loss(one)));
-        let advice = Advice::of(&columns, &rows, choice::resolution(input));
+        let advice = match tests.iter().all(|test| test.is_of_caches) {
+            true => Advice::OnlyCaches,
+            false => Advice::of(&columns, &rows, resolution(input)),
+        };
         if advice == Advice::TooFewTrials {
             // The first row would be taken for the best.
             rows = as_in_study;
@@ -217,6 +241,7 @@ impl Scoreboard {
             columns,
             rows,
             short,
+            of_caches,
             advice,
             by_axis: by_axis::by_axis(input, &counted),
             leaves_unreal_out: real.is_some(),
@@ -240,46 +265,7 @@ struct Test<'a> {
     measure: &'a Measure,
     scores: Vec<Score>,
     counts: bool,
-}
-
-impl Test<'_> {
-    /// Its shortest and longest duration if most stacks end it in less than [`SHORT_S`]; `None` also if one is not known.
-    fn short_s(&self, own: &[bool]) -> Option<(f64, f64)> {
-        let own_scores = self.scores.iter().zip(own).filter(|(_, own)| **own);
-        let with_figure = own_scores.map(|(score, _)| score).filter(|score| score.ratio.is_some());
-        let mut all: Vec<f64> = with_figure
-            .map(|score| score.seconds.map(|(own, _)| own))
-            .collect::<Option<_>>()?;
-        all.sort_by(f64::total_cmp);
-        let median = *all.get(all.len() / 2)?;
-        (median < SHORT_S).then(|| (all[0], all[all.len() - 1]))
-    }
-}
-
-/// Short tests do not count, unless the study gives their workload a weight or all that can count are short.
-fn leave_short_out(input: &Input, tests: &mut [Test<'_>], own: &[bool]) -> Vec<ShortTest> {
-    let weighted = |test: &Test<'_>| input.plan.weights.iter().any(|(name, _)| name == test.base);
-    let durations: Vec<Option<(f64, f64)>> = tests.iter().map(|test| test.short_s(own)).collect();
-    let counted = tests
-        .iter()
-        .zip(&durations)
-        .filter(|(test, _)| input.plan.weight(test.base) > 0);
-    if counted.map(|(_, duration)| duration).all(Option::is_some) {
-        return Vec::new();
-    }
-    let mut short = Vec::new();
-    for (test, duration) in tests.iter_mut().zip(durations) {
-        let Some((shortest_s, longest_s)) = duration.filter(|_| !weighted(test)) else {
-            continue;
-        };
-        test.counts = false;
-        short.push(ShortTest {
-            name: named(&test.workload.name, test.name),
-            shortest_s,
-            longest_s,
-        });
-    }
-    short
+    is_of_caches: bool,
 }
 
 /// Whether each stack counts: imported results that are shown with a run were measured on other disks, and no machine has an
@@ -310,6 +296,7 @@ fn tests<'a>(input: &'a Input, results: &'a Results, own: &[bool]) -> Vec<Test<'
                     measure,
                     scores: scores(input, test, is_timed(cell, &test.name), own),
                     counts: true,
+                    is_of_caches: false,
                 });
             }
         }
@@ -430,6 +417,7 @@ fn column(input: &Input, name: &str, group: &[&Test<'_>], warnings: &Warnings) -
             false => group.first().map_or(1, |test| input.plan.weight(test.base)),
         },
         is_short,
+        is_of_caches: group.iter().all(|test| test.is_of_caches),
     }
 }
 

@@ -244,7 +244,7 @@ fn read_input(
     trials.retain(|trial| read.has(trial.key.cell));
     let advice = advice::advice(&plan);
     Ok(Input {
-        measures_caches: advice.measures_caches,
+        of_caches: advice.of_caches,
         advice: advice.sentences,
         disks: disk_infos(&plan),
         run: run_info(run, digest),

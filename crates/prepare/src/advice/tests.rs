@@ -355,14 +355,19 @@ fn issue_39_the_fast_part_of_a_used_ssd_is_a_small_one() {
 }
 
 #[test]
-fn issue_39_a3_what_measures_caches_is_known_of_a_plan() {
+fn issue_39_a3_the_tests_that_measure_caches_are_known() {
     let of = |io: &str| {
         let study = format!(
             "ram = \"256M\"\n[disks]\nmodel = \"seagate-ironwolf-4tb\"\ncount = 4\n[[stack]]\narray = {{ level = 10 }}\n[[workload]]\n\
              name = \"w\"\nio = {{ direct = true, {io} }}\n"
         );
         let plan = study_file::read(&study, "a.toml", &study_file::Known::default()).expect("a study");
-        advice(&plan).measures_caches
+        let of_caches: Vec<_> = advice(&plan).of_caches.into_iter().collect();
+        match of_caches.as_slice() {
+            [] => false,
+            [(workload, test)] => workload == "w" && test == "randrw",
+            _ => panic!("{of_caches:?}"),
+        }
     };
     let short = "rw = \"randrw\", bs = \"8K\", size = \"8G\", runtime = \"6s\"";
     assert!(of(short));

@@ -1,7 +1,7 @@
 //! What a value of an axis changes, all else equal: the question that a study with two kernels, levels or processors asks. By the
 //! same comparison as `raidlab compare STORE@axis=a STORE@axis=b`.
 
-use super::choice::resolution;
+use super::resolution;
 use super::stack_facts::is_unreal;
 use crate::input::Input;
 use crate::words::figure::number;

@@ -2,22 +2,9 @@
 //! what else they differ in.
 
 use super::{Column, Layout, Score, ScoreRow};
-use crate::input::Input;
 
 /// If every stack falls below this part of the best in some test, none is recommended.
 const GOOD_MIN: f64 = 0.5;
-
-/// Simulated stacks whose smallest ratios differ by less count as equal, however little their trials scatter: models meet
-/// figures of disks that they were not fitted to within 6 to 20 %, and stacks on the same disks share a part of that error.
-pub(crate) const SIMULATED_RESOLUTION: f64 = 0.9;
-
-/// The largest ratio below 1 that is a difference.
-pub(super) fn resolution(input: &Input) -> f64 {
-    match input.is_simulated() {
-        true => SIMULATED_RESOLUTION,
-        false => 1.0,
-    }
-}
 
 #[derive(Clone, Debug, PartialEq, Default)]
 pub enum Advice {
@@ -28,6 +15,8 @@ pub enum Advice {
     Imported,
     /// No stack was measured in every test.
     Incomplete,
+    /// Every test measured memory or caches.
+    OnlyCaches,
     /// There are figures, but too few trials to compare them.
     TooFewTrials,
     /// Every stack that was measured in every test lost something in a power cut.
@@ -69,7 +58,7 @@ pub enum Tie {
     /// Trials show no difference between any of them and the first.
     #[default]
     Trials,
-    /// All differ by less than [`SIMULATED_RESOLUTION`].
+    /// All differ by less than [`super::SIMULATED_RESOLUTION`].
     Error,
     Both,
 }
@@ -125,9 +114,12 @@ impl Advice {
     pub fn choice(&self) -> Option<&Choice> {
         match self {
             Self::Build(choice) | Self::NoneGood(choice) => Some(choice),
-            Self::NothingToCompare | Self::Imported | Self::Incomplete | Self::TooFewTrials | Self::AllUnsafe => {
-                None
-            }
+            Self::NothingToCompare
+            | Self::OnlyCaches
+            | Self::Imported
+            | Self::Incomplete
+            | Self::TooFewTrials
+            | Self::AllUnsafe => None,
         }
     }
 }
@@ -182,9 +174,9 @@ fn others(rows: &[ScoreRow], safe: &[usize], leaders: &[usize]) -> Vec<usize> {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::scoreboard::Scoreboard;
     use crate::scoreboard::sentences::{behind_in_uncounted_tests, build, resync};
     use crate::scoreboard::unranked::{ahead, unranked};
+    use crate::scoreboard::{SIMULATED_RESOLUTION, Scoreboard};
     use crate::words::figure::RateUnit;
     use stats::{Basis, Interval};
 
@@ -237,6 +229,7 @@ pub(super) mod tests {
             is_doubtful: false,
             weight,
             is_short: weight == 0,
+            is_of_caches: false,
         }
     }
 
@@ -244,6 +237,7 @@ pub(super) mod tests {
         Scoreboard {
             columns,
             short: Vec::new(),
+            of_caches: Vec::new(),
             rows: rows.to_vec(),
             advice,
             by_axis: Vec::new(),
@@ -307,6 +301,7 @@ pub(super) mod tests {
             Scoreboard {
                 columns: vec![column("vms", 1), column("wal", 0)],
                 short: Vec::new(),
+                of_caches: Vec::new(),
                 rows: vec![leader],
                 advice: Advice::NothingToCompare,
                 by_axis: Vec::new(),

@@ -58,6 +58,9 @@ pub(crate) fn sentence(input: &Input, board: &Scoreboard, rates: RateUnit) -> St
         }
         Advice::NothingToCompare => "There are no two stacks to compare in any test.".to_owned(),
         Advice::Incomplete => "No stack has a figure in every test, so none is recommended.".to_owned(),
+        Advice::OnlyCaches => "Not decided: every test measured memory or the caches of drives rather than disks; the warnings say what to \
+                               change."
+            .to_owned(),
         Advice::Imported => "Imported results are shown as they are: none is recommended.".to_owned(),
         Advice::TooFewTrials => too_few(board),
         Advice::AllUnsafe => "Every stack lost something in a power cut, so none is recommended.".to_owned(),
@@ -68,7 +71,7 @@ pub(crate) fn sentence(input: &Input, board: &Scoreboard, rates: RateUnit) -> St
                 + &unranked(board)
                 + unreal(board)
                 + &only_with_bitmap(input, board)
-                + caches(input)
+                + &caches(board)
         }
         Advice::Build(choice) => {
             ahead(board, rates)
@@ -77,15 +80,24 @@ pub(crate) fn sentence(input: &Input, board: &Scoreboard, rates: RateUnit) -> St
                 + &unranked(board)
                 + unreal(board)
                 + &only_with_bitmap(input, board)
-                + caches(input)
+                + &caches(board)
         }
     }
 }
 
-const fn caches(input: &Input) -> &'static str {
-    match input.measures_caches {
-        true => " Some tests measured memory or the caches of drives rather than disks: see the warnings.",
-        false => "",
+/// ` Not counted, because memory or the caches of drives were measured: mail mixed.`
+fn caches(board: &Scoreboard) -> String {
+    let names: Vec<&str> = board.of_caches.iter().take(NAMED_MAX).map(String::as_str).collect();
+    let more = match board.of_caches.len() - names.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    match names.is_empty() {
+        true => String::new(),
+        false => format!(
+            " Not counted, because memory or the caches of drives were measured: {}{more}.",
+            names.join(", ")
+        ),
     }
 }
 

@@ -287,12 +287,30 @@ fn issue_39_what_an_axis_changes_is_said_of_stacks_that_are_else_equal() {
 
 /// A stack was recommended by a test that its drives' write caches took.
 #[test]
-fn issue_39_a3_a_recommendation_from_caches_says_so() {
+fn issue_39_a3_tests_of_caches_decide_nothing() {
     let mut input = first_look::input();
-    let words = "measured memory or the caches of drives";
-    assert!(!table(&input, TableOptions::plain(10_000)).contains(words));
-    input.measures_caches = true;
-    let text = table(&input, TableOptions::plain(10_000));
-    let (first, _) = text.split_once("each stack relative").expect("a scoreboard");
-    assert!(first.contains(words), "{first}");
+    let first_screen = |input: &report::Input| {
+        let text = table(input, TableOptions::plain(10_000));
+        let (first, _) = text.split_once("each stack relative").expect("a scoreboard");
+        first.to_owned()
+    };
+    assert!(!first_screen(&input).contains("caches of drives"));
+    input.of_caches.insert(("small files".to_owned(), "write".to_owned()));
+    let one = first_screen(&input);
+    assert!(
+        one.contains("caches of drives were measured: small files write."),
+        "{one}"
+    );
+    let tests = ["write", "read", "copy", "delete"];
+    for workload in ["small files", "medium files"] {
+        input
+            .of_caches
+            .extend(tests.map(|test| (workload.to_owned(), test.to_owned())));
+    }
+    let none = first_screen(&input);
+    assert!(
+        none.contains("Not decided: every test measured memory or the caches of drives"),
+        "{none}"
+    );
+    assert!(!none.contains("best choice"), "{none}");
 }

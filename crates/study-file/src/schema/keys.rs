@@ -211,7 +211,7 @@ static KEYS: &[Key] = &[
     key(Table::Workload, "name", Name, Single, "", "name of the workload, in tables and in claims"),
     key(Table::Workload, "weight", Count { min: 0, max: 9 }, Single, "1", "how often a loss in its tests counts in what a report \
         recommends: with 2 a stack at 0.8 of the best counts as one at 0.64; with 0 its tests are shown and do not count; if it is \
-        written, tests of less than a second count as well"),
+        written, tests of less than a second and of caches count as well"),
 
     key(Table::Act, "do", Word(ACTS), Single, "", "what is done, by the tools of md, LVM, btrfs or ZFS: `add` returns \
         a removed disk as a new one, `re-add` as a former member; `replace` replaces a working or failed disk by a \

@@ -102,7 +102,7 @@ pub fn input() -> Input {
         facts: Facts::default(),
         part: None,
         advice: Vec::new(),
-        measures_caches: false,
+        of_caches: std::collections::BTreeSet::new(),
         disks: vec![DiskInfo {
             model: "wd-500gb-2007".to_owned(),
             words: "Western Digital WD5000YS, 500 GB, 7200 rpm, 16 MiB cache, NCQ depth 32".to_owned(),
