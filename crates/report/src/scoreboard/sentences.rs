@@ -7,7 +7,7 @@ use super::stack_facts::{
 };
 use super::trade_off;
 use super::unranked::{ahead, is_behind_unranked, too_few, unranked, unreal};
-use super::{Advice, Choice, SHORT_S, Score, ScoreRow, Scoreboard, ShortTest};
+use super::{Advice, Choice, Column, SHORT_S, Score, ScoreRow, Scoreboard, ShortTest};
 use crate::input::Input;
 use crate::words::figure::{RateUnit, count, number, number_of};
 use crate::words::listed;
@@ -164,6 +164,17 @@ fn reached(board: &Scoreboard, rows: &[&ScoreRow]) -> String {
     }
 }
 
+/// `every test`, or those that count: one alone is named.
+fn counted_tests(board: &Scoreboard) -> String {
+    let counted: Vec<&Column> = board.columns.iter().filter(|column| column.weight > 0).collect();
+    match counted.as_slice() {
+        [_] if board.columns.len() == 1 => "the only test".to_owned(),
+        [only] => format!("the only test that counts ({})", only.name()),
+        all if all.len() == board.columns.len() => "every test".to_owned(),
+        _ => "every test that counts".to_owned(),
+    }
+}
+
 /// `is the best or equal to it in every test`.
 fn leads(board: &Scoreboard, row: &ScoreRow, rates: RateUnit) -> String {
     let (Some(column), Some(score)) = (row.worst, row.worst_score()) else {
@@ -177,11 +188,7 @@ fn leads(board: &Scoreboard, row: &ScoreRow, rates: RateUnit) -> String {
             .zip(&row.scores)
             .filter(|(column, _)| column.weight > 0)
     };
-    let tests = match counted().count() {
-        1 if board.columns.len() == 1 => "the only test",
-        all if all == board.columns.len() => "every test",
-        _ => "every test that counts",
-    };
+    let tests = counted_tests(board);
     if counted().all(|(_, score)| score.is_best || score.ratio == Some(1.0)) && ratio > 0.9 {
         let others_may_be_equal = |column: usize| {
             let mut others = board
@@ -375,10 +382,7 @@ pub(crate) fn choices(board: &Scoreboard, rates: RateUnit) -> Vec<String> {
 /// `RAID 5 btrfs: at worst 44 % (small files delete: 14,075 against 32,113 files/s); 3 of 4 disks usable, survives 1
 /// failed disk`.
 fn choice_words(board: &Scoreboard, row: &ScoreRow, rates: RateUnit) -> String {
-    let every = match board.columns.iter().all(|column| column.weight > 0) {
-        true => "every test",
-        false => "every test that counts",
-    };
+    let every = counted_tests(board);
     let worst = row
         .worst
         .zip(row.worst_score())
