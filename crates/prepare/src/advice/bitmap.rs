@@ -67,8 +67,8 @@ pub(super) fn of_job(on_stack: &OnStack<'_>, disks: &Disks) -> Option<String> {
         whole.unwrap_or(working).max(working),
     )?);
     Some(format!(
-        "writes at random to {}, and a bit of the bitmap covers {}: the bitmap {COSTS}; `bitmap = \"none\"` (of an array that exists: \
-         `mdadm --grow --bitmap=none`) has no such cost, and a resync of the whole array after a crash{coarser}",
+        "writes at random to {}, and a bit of the bitmap covers {}: the bitmap {COSTS}; {coarser}`bitmap = \"none\"` (of an array that \
+         exists: `mdadm --grow --bitmap=none`) has no such cost, but after a crash md resyncs the whole array",
         describe_size(working),
         describe_size(chunk)
     ))
@@ -92,7 +92,7 @@ fn covered_bytes(array: &ArraySpec, disks: u64, working: u64) -> Option<u64> {
 fn coarser_chunk(whole_covered: u64) -> String {
     let least = (whole_covered / (BITS_MIN / 2)).next_power_of_two();
     match least <= CHUNK_BYTES_MAX {
-        true => format!(", and `bitmap_chunk = \"{}\"` little", study_file::format_size(least)),
+        true => format!("`bitmap_chunk = \"{}\"` costs little; ", study_file::format_size(least)),
         false => String::new(),
     }
 }

@@ -82,7 +82,7 @@ fn part(input: &Input, axis: &str, value: &str) -> Plan {
     part
 }
 
-/// `better in 2 of 8 tests, at most 1.35 times (mail deliver, Linux 7.3 xfs), within a tenth in 2, undecided in 4 (up to 1.55 times is
+/// `of 8 comparisons, better in 2, at most 1.35 times (mail deliver, Linux 7.3 xfs), within a tenth in 2, undecided in 4 (up to 1.55 times is
 /// possible)`. `None` without comparisons.
 fn words(rows: &[&ComparisonRow], resolution: f64) -> Option<String> {
     let judged: Vec<(&ComparisonRow, f64)> = rows
@@ -141,7 +141,7 @@ fn words(rows: &[&ComparisonRow], resolution: f64) -> Option<String> {
     (!parts.is_empty()).then(|| {
         format!(
             "of {}, {}",
-            study::wording::count(judged.len(), "test"),
+            study::wording::count(judged.len(), "comparison"),
             parts.join(", ")
         )
     })
