@@ -77,10 +77,17 @@ pub fn advice(plan: &Plan) -> PlanWarnings {
     let mut listed: Vec<(Kind, String)> = Vec::new();
     let mut unlisted: HashMap<Kind, usize> = HashMap::new();
     let mut of_caches = BTreeSet::new();
+    let names_processor = plan.cells.iter().any(|cell| cell.machine.processor.is_some());
     for cell in &plan.cells {
         let has_weight = plan.weights.iter().any(|(name, _)| name == cell.workload_entry());
         for (kind, sentence) in of_cell(cell, known.of(cell), &mut of_caches) {
-            if kind == Kind::BelowASecond && has_weight {
+            let is_known = match kind {
+                Kind::BelowASecond => has_weight,
+                // The study asks what a processor changes.
+                Kind::FreeProcessor => names_processor,
+                _ => false,
+            };
+            if is_known {
                 continue;
             }
             // One for stacks of different sizes: its figures are those of the first.

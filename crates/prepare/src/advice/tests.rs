@@ -324,6 +324,11 @@ fn requests_that_a_processor_would_limit_are_warned_of() {
     assert!(said.contains("with 128 in flight"), "{said}");
     for (model, cpu, io) in [
         (nvme, "cpu = \"xeon-gold-6430\"\n", "numjobs = 4, iodepth = 32"),
+        (
+            nvme,
+            "cpu = [\"infinite\", \"xeon-gold-6430\"]\n",
+            "numjobs = 4, iodepth = 32",
+        ),
         (nvme, "", "iodepth = 1"),
         (nvme, "", "numjobs = 4, iodepth = 32, bs = \"1M\""),
         (nvme, "", "numjobs = 4, iodepth = 32, rate_iops = 1000"),
