@@ -271,10 +271,11 @@ struct Test<'a> {
 /// Whether each stack counts: imported results that are shown with a run were measured on other disks, and no machine has an
 /// infinite processor.
 fn own_stacks(input: &Input) -> Vec<bool> {
+    let names_processor = stack_facts::names_processor(input);
     let is_own = |stack: &&str| {
         let mut cells = input.plan.cells.iter().filter(|cell| cell.stack_label == **stack);
         input.run.machine == MachineKind::Foreign
-            || cells.any(|cell| !cell.is_imported() && !stack_facts::is_unreal(input, cell))
+            || cells.any(|cell| !cell.is_imported() && !stack_facts::is_unreal(cell, names_processor))
     };
     input.plan.stack_labels().iter().map(is_own).collect()
 }

@@ -2,10 +2,11 @@
 //! same comparison as `raidlab compare STORE@axis=a STORE@axis=b`.
 
 use super::resolution;
-use super::stack_facts::is_unreal;
+use super::stack_facts::{is_unreal, names_processor};
 use crate::input::Input;
 use crate::words::figure::number;
 use stats::run_comparison::{ComparisonOutcome, ComparisonRow, RunSide, compare_runs};
+use std::collections::HashMap;
 use study::plan::{Cell, Plan};
 
 /// More stacks make maps and tables, not sentences.
@@ -16,13 +17,17 @@ const STACKS_MIN: usize = 3;
 
 const SENTENCES_MAX: usize = 4;
 
+/// Each cell is compared by all samples: beyond this it takes seconds.
+const CELLS_TIMES_SAMPLES_MAX: usize = 20_000_000;
+
 /// The axis whose value may be a processor that no machine has.
 const PROCESSOR: &str = "cpu";
 
 /// A sentence for each axis of the stacks and each value against the first one. `counted`: names of workloads and tests.
 pub(super) fn by_axis(input: &Input, counted: &[(&str, &str)]) -> Vec<String> {
     let own: Vec<&Cell> = input.plan.cells.iter().filter(|cell| !cell.is_imported()).collect();
-    if !(STACKS_MIN..=STACKS_MAX).contains(&input.plan.stack_labels().len()) {
+    let is_large = own.len().saturating_mul(input.samples.len()) > CELLS_TIMES_SAMPLES_MAX;
+    if is_large || !(STACKS_MIN..=STACKS_MAX).contains(&input.plan.stack_labels().len()) {
         return Vec::new();
     }
     let mut sentences = Vec::new();
@@ -60,13 +65,13 @@ fn axes_of_stacks<'a>(cells: &[&'a Cell]) -> Vec<(&'a str, Vec<&'a str>)> {
             None => all.push((axis, vec![value])),
         }
     }
-    let value =
-        |cell: &&'a Cell, axis: &str| cell.axes.iter().find(|(name, _)| name == axis).map(|(_, value)| value);
     let is_of_stacks = |axis: &str| {
-        let is_same = |one: &&'a Cell, other: &&'a Cell| {
-            one.stack_label != other.stack_label || value(one, axis) == value(other, axis)
-        };
-        cells.iter().all(|one| cells.iter().all(|other| is_same(one, other)))
+        let mut of_stack: HashMap<&str, Option<&str>> = HashMap::new();
+        cells.iter().all(|cell| {
+            let pair = cell.axes.iter().find(|(name, _)| name == axis);
+            let value = pair.map(|(_, value)| value.as_str());
+            *of_stack.entry(&cell.stack_label).or_insert(value) == value
+        })
     };
     all.retain(|(axis, values)| values.len() > 1 && is_of_stacks(axis));
     all
@@ -74,10 +79,11 @@ fn axes_of_stacks<'a>(cells: &[&'a Cell]) -> Vec<(&'a str, Vec<&'a str>)> {
 
 /// The cells with this value.
 fn part(input: &Input, axis: &str, value: &str) -> Plan {
+    let names_processor = names_processor(input);
     let mut part = input.plan.clone();
     part.cells.retain(|cell| {
         let has_value = cell.axes.iter().any(|(name, own)| name == axis && own == value);
-        has_value && !cell.is_imported() && (axis == PROCESSOR || !is_unreal(input, cell))
+        has_value && !cell.is_imported() && (axis == PROCESSOR || !is_unreal(cell, names_processor))
     });
     part
 }

@@ -16,6 +16,9 @@ use study::wording::bytes;
 /// Rebuilds that are listed; of more, the shortest and the longest are.
 const REBUILDS_MAX: usize = 4;
 
+/// With more stacks none is looked for that differs in its bitmap alone: each is compared with all.
+const COMPARED_MAX: usize = 64;
+
 /// A rebuild that takes this many times as long as one pass over the disk shares the disk's time with other requests.
 const LOADED_MIN: f64 = 1.5;
 
@@ -61,7 +64,7 @@ pub(super) fn layout_of(input: &Input, cell: &Cell) -> Layout {
 /// Stacks with a bitmap next to others without one, if they were not measured without it: ` Measured with a bitmap only: RAID 10 ext4.`
 /// Empty if there are none.
 pub(super) fn only_with_bitmap(input: &Input, board: &Scoreboard) -> String {
-    if !board.rows.iter().any(|row| row.layout.resyncs) {
+    if board.rows.len() > COMPARED_MAX || !board.rows.iter().any(|row| row.layout.resyncs) {
         return String::new();
     }
     let cell = |row: &ScoreRow| input.plan.cells.iter().find(|cell| cell.stack_label == row.stack);
@@ -88,10 +91,14 @@ pub(super) fn only_with_bitmap(input: &Input, board: &Scoreboard) -> String {
     }
 }
 
-/// Whether a cell's processor takes no time, although others of the study name one.
-pub(super) fn is_unreal(input: &Input, cell: &Cell) -> bool {
-    let has_processor = |cell: &Cell| cell.machine.processor.is_some();
-    !cell.is_imported() && !has_processor(cell) && input.plan.cells.iter().any(has_processor)
+/// Whether some cell of the study has a processor.
+pub(super) fn names_processor(input: &Input) -> bool {
+    input.plan.cells.iter().any(|cell| cell.machine.processor.is_some())
+}
+
+/// Whether a cell's processor takes no time, although others of the study name one ([`names_processor`]).
+pub(super) fn is_unreal(cell: &Cell, names_processor: bool) -> bool {
+    names_processor && !cell.is_imported() && cell.machine.processor.is_none()
 }
 
 /// What becomes of data that a disk of a cell silently changes.

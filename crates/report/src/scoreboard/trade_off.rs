@@ -37,13 +37,14 @@ pub(crate) fn best_of_tests(board: &Scoreboard) -> Vec<(usize, Vec<String>)> {
         let row = &board.rows[row];
         counted.iter().filter(|&&column| is_best(row, column)).count()
     };
+    let tests_of: Vec<usize> = (0..board.rows.len()).map(tests_of).collect();
     let mut lines: Vec<(usize, Vec<usize>)> = Vec::new();
     for &column in &counted {
         // Rows are sorted by their largest loss: of equals the first.
         let candidates = (0..board.rows.len())
             .rev()
             .filter(|&row| is_best(&board.rows[row], column));
-        let Some(best) = candidates.max_by_key(|&row| tests_of(row)) else {
+        let Some(best) = candidates.max_by_key(|&row| tests_of[row]) else {
             continue;
         };
         match lines.iter_mut().find(|(row, _)| *row == best) {

@@ -1,7 +1,7 @@
 //! Stacks that are not ranked because too few of their trials count: they may be better than the one that is named.
 
 use super::sentences::{NAMED_MAX, figures, test_name};
-use super::stack_facts::is_unreal;
+use super::stack_facts::{is_unreal, names_processor};
 use super::{Score, ScoreRow, Scoreboard};
 use crate::input::Input;
 use crate::words::figure::{RateUnit, count, number};
@@ -12,11 +12,12 @@ use study::CellId;
 
 /// Results without stacks of a processor that no machine has; `None` if there are no such stacks.
 pub(super) fn without_unreal(input: &Input) -> Option<Results> {
+    let names_processor = names_processor(input);
     let unreal: HashSet<CellId> = input
         .plan
         .cells
         .iter()
-        .filter(|cell| is_unreal(input, cell))
+        .filter(|cell| is_unreal(cell, names_processor))
         .map(|cell| cell.id)
         .collect();
     let real = || {
