@@ -256,15 +256,7 @@ impl OnStack<'_> {
     }
 
     fn working_bytes(&self) -> u64 {
-        self.sets_of_files().saturating_mul(self.io().size_bytes)
-    }
-
-    /// Each has `size` bytes.
-    fn sets_of_files(&self) -> u64 {
-        match self.job.shares_files {
-            true => 1,
-            false => u64::from(self.io().jobs.max(1)),
-        }
+        self.job.files_bytes()
     }
 
     /// Whether the stack has room for more than this, so that a larger workload can be recommended.
@@ -389,7 +381,7 @@ impl OnStack<'_> {
 
     /// What seeks over enough of the disks; `None` if the stack has no room for more.
     fn wider(&self, span: u64, disks: &Disks) -> Option<String> {
-        let sets = self.sets_of_files();
+        let sets = self.job.sets_of_files();
         let is_wide = |size: &u64| {
             let part = size.saturating_mul(sets) as f64 / span as f64;
             part >= 1.0

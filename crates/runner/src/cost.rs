@@ -59,8 +59,7 @@ fn of_jobs(cell: &Cell, of_disks: impl Fn(&IoSpec) -> u64) -> (u64, u64) {
         operations = operations.saturating_add(blocks);
         bytes = bytes.saturating_add(blocks.saturating_mul(block));
         if has_files && io.pattern.has_reads() {
-            let sets = if job.shares_files { 1 } else { u64::from(io.jobs) };
-            bytes = bytes.saturating_add(io.size_bytes.saturating_mul(sets));
+            bytes = bytes.saturating_add(job.files_bytes());
         }
     }
     (operations, bytes)

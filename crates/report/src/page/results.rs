@@ -261,15 +261,13 @@ fn table(input: &Input, workload: &WorkloadResults) -> Table {
 fn table_cell(input: &Input, measure: &Measure, place: usize) -> TableCell {
     let decimals = decimals(measure.rows.iter().filter_map(|row| row.summary.as_ref()));
     let row = &measure.rows[place];
+    let (figure, uncertainty) = match &row.summary {
+        Some(summary) => shown(measure.metric, summary, decimals),
+        None => (input.without_figure(row).to_owned(), String::new()),
+    };
     TableCell {
-        figure: match &row.summary {
-            Some(summary) => shown(measure.metric, summary, decimals).0,
-            None => input.without_figure(row).to_owned(),
-        },
-        uncertainty: row
-            .summary
-            .as_ref()
-            .map_or_else(String::new, |summary| shown(measure.metric, summary, decimals).1),
+        figure,
+        uncertainty,
         is_best: measure.leaders().contains(&place),
         is_missing: row.summary.is_none(),
     }

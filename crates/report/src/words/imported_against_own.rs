@@ -8,7 +8,7 @@ use serde::Serialize;
 use stats::{Measure, Results, Row};
 use study::metric::Metric;
 use study::plan::Cell;
-use study::workload::{IoJob, Work};
+use study::workload::Work;
 
 /// Follows the label of an imported stack.
 pub const IMPORTED: &str = " (imported)";
@@ -138,18 +138,9 @@ fn areas(input: &Input, workload: &str) -> Option<[u64; 2]> {
     let cell = own.find(|cell| cell.workload.name == workload && matches!(cell.workload.work, Work::Io(_)))?;
     let jobs = cell.workload.work.spec().jobs();
     let job = jobs.first().filter(|job| job.io.pattern.is_random())?;
-    let own = area(job);
+    let own = job.files_bytes();
     let imported = imported_bytes(input, workload)?;
     (imported.max(own) / imported.min(own).max(1) >= AREAS_RATIO).then_some([imported, own])
-}
-
-fn area(job: &IoJob<'_>) -> u64 {
-    let sets = if job.shares_files {
-        1
-    } else {
-        u64::from(job.io.jobs.max(1))
-    };
-    job.io.size_bytes.saturating_mul(sets)
 }
 
 /// `size` times `numjobs` of an imported job, as its file says.
@@ -220,7 +211,7 @@ fn own_conditions(input: &Input) -> String {
         |cell: &&Cell| matches!(cell.workload.work, Work::Io(_) | Work::FioFile(_)) && !cell.is_imported();
     for cell in input.plan.cells.iter().filter(has_jobs) {
         for job in cell.workload.work.spec().jobs() {
-            let size = bytes(area(&job));
+            let size = bytes(job.files_bytes());
             let name = cell.workload_entry();
             let words = format!("{name} {size} at iodepth {}", job.io.queue_depth);
             if !said.contains(&words) {

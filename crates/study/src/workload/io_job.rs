@@ -31,6 +31,19 @@ impl<'a> IoJob<'a> {
             shares_files: false,
         }
     }
+
+    /// Sets of files of `size` bytes each: one for each job, unless all use the same.
+    pub fn sets_of_files(&self) -> u64 {
+        match self.shares_files {
+            true => 1,
+            false => u64::from(self.io.jobs.max(1)),
+        }
+    }
+
+    /// Bytes of all its files.
+    pub fn files_bytes(&self) -> u64 {
+        self.sets_of_files().saturating_mul(self.io.size_bytes)
+    }
 }
 
 impl Work {
