@@ -8,12 +8,12 @@ mod bitmap;
 pub(crate) mod disks;
 mod free_processor;
 mod known_defects;
+mod length;
 
 use disks::{Disks, KnownDisks};
 use disksim::description::Device;
 use disksim::request::SECTOR_BYTES;
 use std::collections::{BTreeSet, HashMap};
-use std::time::Duration;
 use study::plan::{Cell, Plan};
 use study::workload::{IoJob, IoSpec, SyncMode, Work};
 use study_file::describe_size;
@@ -22,18 +22,6 @@ use study_file::describe_size;
 const POSITIONING_RATIO_MIN: f64 = 1.5;
 /// Follows the subject of a warning of short seeks.
 const SEEKS: &str = "seeks within ";
-/// As in reports (`report::scoreboard`).
-const SHORT_S: f64 = 1.0;
-/// Commits a second that SSDs reach, in order of magnitude: with power-loss protection nothing is flushed. Simulated, RAID 1 of two
-/// `samsung-pm9a3-1920gb`, four clients: 12,000 to 36,000.
-const SYNCS_S_PROTECTED: u64 = 40_000;
-const SYNCS_S_FLUSHED: u64 = 1000;
-/// Enough records last this long; each client writes its own.
-const SECONDS_OF_RECORDS: u64 = 3;
-/// Maximum percentage of a run during which the write caches may still fill.
-const CACHED_PERCENT_MAX: f64 = 5.0;
-/// Maximum part of a run during which they may still fill if it is to decide what is recommended.
-const CACHED_PART_MAX: f64 = 1.0 / 3.0;
 /// A filesystem uses some of its device itself.
 const ROOM_PERCENT: u64 = 97;
 
@@ -57,19 +45,24 @@ enum Kind {
     DepthWithoutEffect,
     BelowASecond,
     FreeProcessor,
+    /// What would mislead in a test, if its first warning did not say that it measures memory or caches.
+    OfCaches,
 }
 
 /// What is known of a plan's measurements.
 pub struct PlanWarnings {
     /// Without duplicates, by kind, and of a kind in the plan's order.
     pub sentences: Vec<String>,
+    /// Tests that may be too short to count. Not in a report: it has measured how long they took.
+    pub of_length: Vec<String>,
     /// Names of workloads and tests that measure memory or the caches of drives rather than disks.
     pub of_caches: BTreeSet<(String, String)>,
 }
 
-/// The sentences alone.
+/// All sentences, for those who have not run the plan.
 pub fn of(plan: &Plan) -> Vec<String> {
-    advice(plan).sentences
+    let advice = advice(plan);
+    [advice.sentences, advice.of_length].concat()
 }
 
 pub fn advice(plan: &Plan) -> PlanWarnings {
@@ -91,10 +84,8 @@ pub fn advice(plan: &Plan) -> PlanWarnings {
                 continue;
             }
             // One for stacks of different sizes: its figures are those of the first.
-            let is_again = |(other_kind, other): &(Kind, String)| {
-                *other == sentence
-                    || (kind == Kind::InACorner && *other_kind == kind && subject(other) == subject(&sentence))
-            };
+            let is_again =
+                |(other_kind, other): &(Kind, String)| *other_kind == kind && subject(other) == subject(&sentence);
             if listed.iter().any(is_again) {
                 continue;
             }
@@ -116,9 +107,13 @@ pub fn advice(plan: &Plan) -> PlanWarnings {
         }
     }
     listed.sort_by_key(|(kind, _)| *kind);
+    let (of_length, sentences): (Vec<_>, Vec<_>) =
+        listed.into_iter().partition(|(kind, _)| *kind == Kind::BelowASecond);
+    let text = |listed: Vec<(Kind, String)>| listed.into_iter().map(|(_, sentence)| sentence).collect();
     PlanWarnings {
         of_caches,
-        sentences: listed.into_iter().map(|(_, sentence)| sentence).collect(),
+        sentences: text(sentences),
+        of_length: text(of_length),
     }
 }
 
@@ -244,8 +239,13 @@ fn of_jobs(cell: &Cell, disks: Option<&Disks>, of_caches: &mut BTreeSet<(String,
                 disks.and_then(|disks| free_processor::of_job(&on_stack, disks)),
             ),
         ];
-        let sentences = sentences.into_iter();
-        all.extend(sentences.filter_map(|(kind, sentence)| Some((kind, format!("{subject} {}", sentence?)))));
+        let kind_of = |kind| match kind {
+            Kind::InACorner | Kind::BitmapFirst if is_of_caches => Kind::OfCaches,
+            kind => kind,
+        };
+        for (kind, sentence) in sentences {
+            all.extend(sentence.map(|sentence| (kind_of(kind), format!("{subject} {sentence}"))));
+        }
     }
     all
 }
@@ -407,68 +407,6 @@ impl OnStack<'_> {
             false => {
                 "`size` of `array` keeps the acts short; measure these requests in a study without it".to_owned()
             }
-        })
-    }
-
-    /// Records of a database that SSDs have on the media in less than a second.
-    fn few_records(&self, disks: &Disks) -> Option<String> {
-        let io = self.io();
-        let is_log = matches!(self.cell.workload.work, Work::Server(_)) && self.job.grows_by == "records";
-        if !is_log || disks.has_heads() {
-            return None;
-        }
-        let syncs_s = if disks.need_no_flush() {
-            SYNCS_S_PROTECTED
-        } else {
-            SYNCS_S_FLUSHED
-        };
-        let records = io.size_bytes / io.block_bytes.max(1) * u64::from(io.jobs);
-        (records < syncs_s).then(|| {
-            format!(
-                "commits {} records for each client, which these SSDs may do in less than a second, too short to choose a stack by; \
-                 write `records = {}` or more",
-                records / u64::from(io.jobs.max(1)),
-                (SECONDS_OF_RECORDS * syncs_s).div_ceil(u64::from(io.jobs.max(1)))
-            )
-        })
-    }
-
-    /// Random writes that are timed before the write caches are full.
-    fn below_a_second(&self) -> Option<String> {
-        let runtime = Duration::from_nanos(self.io().runtime_ns?).as_secs_f64();
-        (runtime < SHORT_S).then(|| {
-            format!(
-                "runs for {runtime} s: a test of less than a second does not count in what a report recommends, unless its \
-                 workload has a `weight`; write {}",
-                self.setting("runtime", "10s")
-            )
-        })
-    }
-
-    /// The write caches take a large part of what is timed.
-    fn is_mostly_cached(&self, disks: &Disks) -> bool {
-        let runtime = self.io().runtime_ns.map(|ns| Duration::from_nanos(ns).as_secs_f64());
-        let drain = disks.drain_ms().map(|ms| ms / 1e3);
-        let is_large = runtime
-            .zip(drain)
-            .is_some_and(|(runtime, drain)| drain > runtime * CACHED_PART_MAX);
-        is_large && self.too_short(disks).is_some()
-    }
-
-    fn too_short(&self, disks: &Disks) -> Option<String> {
-        let io = self.io();
-        let runtime = Duration::from_nanos(io.runtime_ns?).as_secs_f64();
-        if !io.direct || !io.pattern.has_writes() || !io.pattern.is_random() || disks.cache_bytes() == 0 {
-            return None;
-        }
-        let drain = disks.drain_ms()? / 1e3;
-        let ramp = Duration::from_nanos(io.ramp_ns).as_secs_f64();
-        (ramp < drain && drain > runtime * CACHED_PERCENT_MAX / 100.0).then(|| {
-            format!(
-                "runs for {runtime} s, but each disk needs {drain:.1} s to empty its full write cache: data that is \
-                 only in the caches counts as written; write {}",
-                self.setting("ramp_time", &format!("{:.0}s", drain.ceil()))
-            )
         })
     }
 }

@@ -143,11 +143,11 @@ pub fn judge_part(plan: &Plan, measurements: &[Measurement], all_stacks: usize) 
         let stacks = stacks(plan, name);
         let of_workload = by_workload.remove(name).unwrap_or_default();
         let tests = by_test(&of_workload);
-        let cells = plan.cells.iter().filter(|cell| cell.workload.name == name);
-        let lead = Lead::of(cells, &of_workload);
+        let cells: Vec<&Cell> = plan.cells.iter().filter(|cell| cell.workload.name == name).collect();
+        let lead = |test| Lead::of(cells.iter().copied(), &of_workload, test);
         let (tests, counts): (Vec<_>, Vec<_>) = tests
             .iter()
-            .map(|(test, of_test)| judge_test(&stacks, of_test, test, alpha, lead))
+            .map(|(test, of_test)| judge_test(&stacks, of_test, test, alpha, lead(*test)))
             .filter(|test| !test.is_only_cost())
             .partition(|test| test.headline().metric.better() != Better::Neither);
         (!of_workload.is_empty()).then(|| WorkloadResults {
@@ -282,7 +282,7 @@ fn judge_measure(stacks: &[Stack<'_>], of_test: &[&Measurement], metric: Metric,
     }
 }
 
-/// Which metric tables show first of a workload's tests.
+/// Which metric tables show first of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lead {
     /// [`headline`].
@@ -299,8 +299,13 @@ pub(crate) enum Lead {
 const COUNTED_MAX_BYTES: u64 = 16 << 10;
 
 impl Lead {
-    /// The lead of one workload, from its cells and their measurements; the same for all its tests, whose columns stand side by side.
-    pub(crate) fn of<'a>(cells: impl IntoIterator<Item = &'a Cell>, measurements: &[&Measurement]) -> Self {
+    /// The lead of a test, from the cells of its workload and all their measurements. Tests of one workload have the same, but for
+    /// imported ones: what a program ran one after the other may be streams and small requests.
+    pub(crate) fn of<'a>(
+        cells: impl IntoIterator<Item = &'a Cell>,
+        measurements: &[&Measurement],
+        test: &str,
+    ) -> Self {
         let mut lead = Self::Main;
         let mut all_are_imported = true;
         for cell in cells {
@@ -318,7 +323,7 @@ impl Lead {
                 lead = Self::Iops;
             }
         }
-        match all_are_imported && has_small_requests(measurements) {
+        match all_are_imported && has_small_requests(measurements, test) {
             true => Self::Iops,
             false => lead,
         }
@@ -337,23 +342,20 @@ impl Lead {
     }
 }
 
-/// Whether all tests have few bytes a request, which is all that is known of imported work. False without requests.
-fn has_small_requests(measurements: &[&Measurement]) -> bool {
-    let median = |of_test: &[&Measurement], metric| {
-        let values = of_test.iter().filter(|one| one.entry.metric == metric);
-        let values: Vec<f64> = values.map(|one| one.entry.value).collect();
+/// Whether a test has few bytes a request, which is all that is known of imported work. False without requests.
+fn has_small_requests(measurements: &[&Measurement], test: &str) -> bool {
+    let median = |metric| {
+        let of_test = measurements
+            .iter()
+            .filter(|one| one.entry.test == test && one.entry.metric == metric);
+        let values: Vec<f64> = of_test.map(|one| one.entry.value).collect();
         Summary::of(&values, 0.05).map(|summary| summary.median)
     };
-    let mut tests = by_test(measurements).into_iter().peekable();
-    let is_small = |(_, of_test): (&str, Vec<&Measurement>)| {
-        let bytes_s = median(&of_test, Metric::Throughput).map(|rate| rate * MEBIBYTE);
-        let (Some(bytes_s), Some(iops)) = (bytes_s, median(&of_test, Metric::Iops)) else {
-            return false;
-        };
-        // fio rounds both figures.
-        bytes_s <= iops * COUNTED_MAX_BYTES as f64 * 1.02
+    let (Some(mebibytes_s), Some(iops)) = (median(Metric::Throughput), median(Metric::Iops)) else {
+        return false;
     };
-    tests.peek().is_some() && tests.all(is_small)
+    // fio rounds both figures.
+    mebibytes_s * MEBIBYTE <= iops * COUNTED_MAX_BYTES as f64 * 1.02
 }
 
 /// The main metric of a test: a known one, or the first with a direction; `None` if there are only counts and CPU

@@ -197,7 +197,6 @@ fn compared<'a>(
     let (first, second) = (of_cell(first, cells.0), of_cell(second, cells.1));
     let tests = distinct(first.iter().chain(&second).map(|one| one.entry.test.as_str()));
     let both: Vec<&Measurement> = first.iter().chain(&second).copied().collect();
-    let lead = Lead::of([cells.0, cells.1], &both);
     let of_test = |test: &'a str| {
         let metrics = distinct(
             first
@@ -212,6 +211,7 @@ fn compared<'a>(
         };
         let in_both = |metric: &Metric| has_metric(&first, *metric) && has_metric(&second, *metric);
         let shared: Vec<Metric> = metrics.iter().copied().filter(in_both).collect();
+        let lead = Lead::of([cells.0, cells.1], &both, test);
         let metric = lead.metric(if shared.is_empty() { &metrics } else { &shared });
         let metric = metric.filter(|metric| metric.better() != Better::Neither)?;
         let has = |all: &[&Measurement]| all.iter().any(|one| one.entry.test == test);

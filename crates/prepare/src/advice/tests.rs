@@ -379,3 +379,54 @@ fn issue_39_a3_the_tests_that_measure_caches_are_known() {
     assert!(!of(&format!("{short}, ramp_time = \"10s\"")));
     assert!(!of("rw = \"randread\", size = \"8G\", runtime = \"6s\""));
 }
+
+/// Two seeks of a mail server that was read in memory stood above a defect of the kernel that halves what does count.
+#[test]
+fn issue_39_what_decides_comes_before_what_a_test_of_caches_would_miss() {
+    let study = "kernel = \"6.12\"\n[disks]\nmodel = \"seagate-ironwolf-4tb\"\ncount = 4\n[[stack]]\narray = { level = 5 }\n\
+                 [[workload]]\nname = \"w\"\nio = { rw = \"randwrite\", bs = \"4K\", size = \"8M\", direct = true }\n\
+                 [[workload]]\nname = \"v\"\nio = { rw = \"read\", bs = \"1M\", size = \"8G\" }\n";
+    let known = study_file::Known {
+        kernels: vec!["6.12".to_owned()],
+        ..study_file::Known::default()
+    };
+    let said = of(&study_file::read(study, "a.toml", &known).expect("a study"));
+    let place = |words: &str| said.iter().position(|one| one.contains(words));
+    let (caches, defect, seeks) = (place("write caches"), place("out of order"), place("seeks within"));
+    assert!(caches.is_some() && caches < defect && defect < seeks, "{said:#?}");
+}
+
+/// A report said that commits may be too short where they had taken long enough.
+#[test]
+fn issue_39_a_report_has_no_guess_of_a_length_that_it_knows() {
+    let study = "[disks]\nmodel = \"intel-p4510-2tb\"\ncount = 2\n[[stack]]\narray = { level = 1 }\n[[workload]]\n\
+                 name = \"w\"\nserver = { tests = [\"commit\"], clients = 4, records = 1000 }\n";
+    let advice = advice(&study_file::read(study, "a.toml", &study_file::Known::default()).expect("a study"));
+    assert!(
+        !advice.sentences.concat().contains("less than a second"),
+        "{:?}",
+        advice.sentences
+    );
+    assert!(
+        advice.of_length.concat().contains("less than a second"),
+        "{:?}",
+        advice.of_length
+    );
+}
+
+/// A ramp of 5 s alone kept a test of 6 s.
+#[test]
+fn issue_39_a_short_test_of_writes_is_advised_a_runtime() {
+    let said = |runtime: &str| {
+        let work = format!(
+            "io = {{ rw = \"randwrite\", bs = \"4K\", size = \"100G\", direct = true, runtime = \"{runtime}\" }}"
+        );
+        let said = of_workload("level = 5", &work, "");
+        said.into_iter()
+            .find(|words| words.contains("to empty"))
+            .unwrap_or_default()
+    };
+    assert!(said("1s").contains("` and `runtime = \""), "{}", said("1s"));
+    assert!(said("3s").contains("ramp_time"));
+    assert!(!said("3s").contains("and `runtime"), "{}", said("3s"));
+}

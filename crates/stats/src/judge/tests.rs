@@ -247,4 +247,23 @@ fn imported_requests_that_are_small_are_counted() {
     };
     assert_eq!(with(10_240.0), Metric::Iops, "4 KiB each");
     assert_eq!(with(40.0), Metric::Throughput, "1 MiB each");
+
+    let of = |test: &str, metric, value| {
+        let mut one = measurement(&plan, "elsewhere", test, 0, value);
+        one.entry.metric = metric;
+        one
+    };
+    let streams_too = [
+        of("randread", Metric::Throughput, 40.0),
+        of("randread", Metric::Iops, 10_240.0),
+        of("seqread", Metric::Throughput, 400.0),
+        of("seqread", Metric::Iops, 400.0),
+    ];
+    let results = judge(&plan, &streams_too);
+    let leads: Vec<Metric> = results.workloads[0]
+        .tests
+        .iter()
+        .map(|test| test.headline().metric)
+        .collect();
+    assert_eq!(leads, [Metric::Iops, Metric::Throughput]);
 }
