@@ -7,6 +7,7 @@ mod contents;
 mod crash_images;
 mod files;
 mod init;
+mod kept_contents;
 mod memory_file;
 mod process;
 pub mod programs;

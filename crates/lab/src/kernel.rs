@@ -4,6 +4,7 @@
 mod bcachefs;
 mod build_step;
 mod cache;
+mod cached_folders;
 mod cached_kernels;
 mod compile;
 mod debian;
@@ -17,6 +18,7 @@ mod zfs;
 
 pub use build_step::BuildProgress;
 pub use cache::Cache;
+pub use cached_folders::Kind;
 pub use error::KernelError;
 pub use filesystems::Flavour;
 pub use flavour::{KernelName, Parts, purpose};

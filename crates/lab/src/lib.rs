@@ -6,9 +6,11 @@
 //! starts and through `/dev/raidlab`: folder `protocol`, and `kernel/driver/raidlab.h` with numbers and structures.
 
 mod affinity;
+pub mod cached;
 pub mod disks;
 pub mod guest;
 mod inside;
+pub mod kept_stacks;
 pub mod kernel;
 pub mod power_cut;
 pub mod processor;

@@ -5,6 +5,7 @@ use crate::kernels::{self, ShowBuild};
 use crate::{Error, Options, own_init, version};
 use lab::disks::Models;
 use lab::guest::SpareMemory;
+use lab::kept_stacks::KeptStacks;
 use lab::kernel::{Cache, KernelName};
 use lab::processor::Processors;
 use lab::programs::GuestPrograms;
@@ -105,21 +106,22 @@ pub fn place(
             share.all_bytes >> 20
         );
     }
+    let build = version()?;
     Ok(LabPlace {
         kernels,
         models: Models::of(plan),
         processor_models: Processors::of(plan),
         programs,
-        cache,
         init: own_init()?,
         spare: SpareMemory::default(),
-        created: CreatedStacks::new(share.contents_bytes),
+        created: CreatedStacks::new(share.contents_bytes, KeptStacks::of(cache.folder(), &build)),
+        cache,
         slots: jobs,
         processors: lab::guest::processors(),
         memory_budget_bytes: share.contents_bytes,
         memory: Admission::new(share.all_bytes),
         trace_folder: options.trace.clone(),
-        build: version()?,
+        build,
     })
 }
 

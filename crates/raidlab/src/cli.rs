@@ -1,5 +1,6 @@
 //! The command line as typed. Its meaning is decided in [`crate::command`].
 
+mod cache;
 mod cpu;
 mod disk;
 pub mod exit_status;
@@ -10,6 +11,7 @@ mod run;
 mod stored;
 mod trace;
 
+pub use cache::{CacheCommand, CacheDropArguments};
 pub use cpu::CpuCommand;
 pub use disk::DiskCommand;
 pub use fleet::{MergeArguments, StatusArguments, SubmitArguments};
@@ -96,6 +98,9 @@ pub enum Command {
     /// Build or list the lab's kernels
     #[command(subcommand)]
     Kernel(KernelCommand),
+    /// List what raidlab keeps in the cache (kernels, stacks, packages), or delete some of it
+    #[command(subcommand)]
+    Cache(CacheCommand),
     /// Show what is missing on this machine, and the command that installs it
     Doctor(DoctorArguments),
     /// Open a shell in a lab guest on a stack of a study, or run a command or a script from standard input there

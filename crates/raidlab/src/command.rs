@@ -1,6 +1,7 @@
 //! What each command prints and returns: one module per command.
 
 mod bench;
+mod cache;
 mod clean;
 mod compare;
 mod cpu;
@@ -50,6 +51,7 @@ pub fn dispatch(arguments: Arguments) -> Result<ExitCode, ExpectedError> {
         Command::Disk(command) => disk::disk(&command),
         Command::Cpu(command) => cpu::cpu(&command),
         Command::Kernel(command) => kernel::kernel(&command),
+        Command::Cache(command) => cache::cache(&command),
         Command::Trace(command) => trace::trace(&command),
         Command::Doctor(arguments) => doctor::doctor(&arguments),
         Command::Shell(arguments) => shell::shell(&arguments),

@@ -61,6 +61,8 @@ pub enum ExpectedError {
     NoKernelTree { path: String },
     #[error("--name {name} is only for kernel trees: a version such as {version} already is a name")]
     NameOfVersion { name: String, version: String },
+    #[error("the cache has no `{name}`: `raidlab cache list` names what it has; nothing was dropped")]
+    NotCached { name: String },
 
     // Its kind decides.
     #[error(transparent)]
@@ -154,6 +156,7 @@ impl ExpectedError {
             | Self::File(_)
             | Self::NoKernelTree { .. }
             | Self::NameOfVersion { .. }
+            | Self::NotCached { .. }
             | Self::AmbiguousModel(..) => EXIT_INPUT,
             Self::Output(error) => output_exit(error),
             Self::Prepare(error) => prepare_exit(error),

@@ -1,5 +1,6 @@
 //! Contents of simulated disks, kept by this process from one guest to the next.
 
+use super::kept_contents::{PIECE_BYTES, Part, SeePiece};
 use super::memory_file::{Ends, duplicate, memfd};
 use super::spare_memory::{GuestMemory, Purpose, SpareMemory};
 use super::{StartError, starting};
@@ -67,21 +68,48 @@ impl DiskContents {
     /// If the files cannot be created, copied, or are those of a guest that was killed.
     pub fn copy(&self, spare: &SpareMemory, folder: &Path) -> Result<Self, StartError> {
         const DOING: &str = "cannot copy the disks' contents";
-        let size = |file: BorrowedFd<'_>| fstat(file).map(|there| there.st_size as u64).map_err(io::Error::from);
-        let memory_bytes = size(self.memory.as_fd()).map_err(starting(DOING))?;
-        let copy = Self::of_spare(spare, memory_bytes, folder)?;
-        if size(self.places.as_fd()).map_err(starting(DOING))? == 0 {
-            return Err(starting(DOING)(io::Error::other("no guest has left any")));
+        let copy = Self::of_spare(spare, size(&self.memory).map_err(starting(DOING))?, folder)?;
+        let mut write = |part, offset, data: &[u8]| copy.write_piece(part, offset, data);
+        self.pieces(&mut write).map_err(starting(DOING))?;
+        Ok(copy.left_by_a_guest())
+    }
+
+    /// Marks them as those of a guest that has ended.
+    pub(super) fn left_by_a_guest(self) -> Self {
+        self.used.store(true, Ordering::Relaxed);
+        self
+    }
+
+    /// All data in order, in pieces: what a sparse file has, not its holes.
+    ///
+    /// # Errors
+    /// If no guest has left any.
+    pub(super) fn pieces(&self, see: &mut SeePiece<'_>) -> io::Result<()> {
+        if size(&self.places)? == 0 {
+            return Err(io::Error::other("no guest has left any"));
         }
-        for (from, to) in [
-            (self.memory.as_fd(), copy.memory.as_fd()),
-            (self.spill.as_fd(), copy.spill.as_fd()),
-            (self.places.as_fd(), copy.places.as_fd()),
+        let in_memory = self.memory_bytes()?;
+        for (part, file, first) in [
+            (Part::Blocks, self.memory.as_fd(), 0),
+            (Part::Blocks, self.spill.as_fd(), in_memory),
+            (Part::Places, self.places.as_fd(), 0),
         ] {
-            copy_data(from, to).map_err(starting(DOING))?;
+            each_piece(file, &mut |offset, data| see(part, first + offset, data))?;
         }
-        copy.used.store(true, Ordering::Relaxed);
-        Ok(copy)
+        Ok(())
+    }
+
+    pub(super) fn write_piece(&self, part: Part, offset: u64, data: &[u8]) -> io::Result<()> {
+        if part == Part::Places {
+            return File::from(self.places.try_clone()?).write_all_at(data, offset);
+        }
+        let in_first = (SEGMENT_BYTES - offset % SEGMENT_BYTES).min(data.len() as u64) as usize;
+        let (first, second) = data.split_at(in_first);
+        self.write_data(offset, first)?;
+        match second.is_empty() {
+            true => Ok(()),
+            false => self.write_data(offset + in_first as u64, second),
+        }
     }
 
     /// Bytes that they take of memory and disk.
@@ -126,35 +154,41 @@ impl DiskContents {
 
     /// The memory holds as many segments as its size allows; the others are in the other file.
     fn place(&self, offset: u64) -> io::Result<(File, u64)> {
-        let in_memory = fstat(&self.memory)?.st_size as u64 / SEGMENT_BYTES * SEGMENT_BYTES;
+        let in_memory = self.memory_bytes()?;
         let (file, offset) = match offset.checked_sub(in_memory) {
             Some(beyond) => (self.spill.as_fd(), beyond),
             None => (self.memory.as_fd(), offset),
         };
         Ok((file.try_clone_to_owned()?.into(), offset))
     }
+
+    /// Bytes of the segments in memory.
+    fn memory_bytes(&self) -> io::Result<u64> {
+        Ok(size(&self.memory)? / SEGMENT_BYTES * SEGMENT_BYTES)
+    }
 }
 
-/// Copies what a sparse file has, not its holes.
-fn copy_data(from: BorrowedFd<'_>, to: BorrowedFd<'_>) -> io::Result<()> {
-    let (from, to) = (
-        File::from(from.try_clone_to_owned()?),
-        File::from(to.try_clone_to_owned()?),
-    );
-    let mut buffer = vec![0; 1 << 20];
+fn size(file: impl AsFd) -> io::Result<u64> {
+    Ok(fstat(file)?.st_size as u64)
+}
+
+/// What a sparse file has, not its holes, with offsets.
+fn each_piece(file: BorrowedFd<'_>, see: &mut dyn FnMut(u64, &[u8]) -> io::Result<()>) -> io::Result<()> {
+    let file = File::from(file.try_clone_to_owned()?);
+    let mut buffer = vec![0; PIECE_BYTES];
     let mut at = 0;
     loop {
-        at = match rustix::fs::seek(&from, SeekFrom::Data(at)) {
+        at = match rustix::fs::seek(&file, SeekFrom::Data(at)) {
             Ok(data) => data,
             // There is no more.
             Err(Errno::NXIO) => break,
             Err(error) => return Err(error.into()),
         };
-        let end = rustix::fs::seek(&from, SeekFrom::Hole(at))?;
+        let end = rustix::fs::seek(&file, SeekFrom::Hole(at))?;
         while at < end {
             let piece = (end - at).min(buffer.len() as u64) as usize;
-            from.read_exact_at(&mut buffer[..piece], at)?;
-            to.write_all_at(&buffer[..piece], at)?;
+            file.read_exact_at(&mut buffer[..piece], at)?;
+            see(at, &buffer[..piece])?;
             at += piece as u64;
         }
     }

@@ -290,7 +290,7 @@ impl Cache {
     }
 
     /// Held until dropped: one raidlab at a time builds and fetches.
-    fn lock(&self, progress: &mut dyn FnMut(BuildProgress)) -> Result<File, KernelError> {
+    pub(super) fn lock(&self, progress: &mut dyn FnMut(BuildProgress)) -> Result<File, KernelError> {
         create_dir(&self.folder)?;
         let path = self.folder.join("lock");
         let lock = open_itself(&path, OFlags::WRONLY | OFlags::CREATE);

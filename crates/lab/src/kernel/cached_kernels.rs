@@ -25,7 +25,7 @@ const IMAGE: &str = "linux";
 pub const CARRIED_FOLDER: &str = "carried";
 
 /// The kernel's metadata; written last, removed first.
-const RECORD: &str = "kernel.json";
+pub const RECORD: &str = "kernel.json";
 
 /// Kernels kept of each name: each version of raidlab has its own, and several may be used in turn.
 const KERNELS_KEPT: usize = 4;
@@ -228,14 +228,28 @@ pub fn remove_stale_kernels(kernels: &Path) {
         split_hash(rest).map(|(name, _)| name.to_owned())
     };
     for folder in stale(kernels, KERNELS_KEPT, name, RECORD) {
-        let Ok(image) = open_regular(&folder.join(IMAGE)) else {
-            continue;
-        };
-        if rustix::fs::flock(&image, FlockOperation::NonBlockingLockExclusive).is_ok() {
+        if let Ok(_lock) = lock(&folder) {
             let _ = fs::remove_file(folder.join(RECORD));
             let _ = fs::remove_dir_all(&folder);
         }
     }
+}
+
+/// Locks the kernel of a folder, so that no raidlab begins to use it.
+///
+/// # Errors
+/// If one uses it, or there is none.
+pub fn lock(folder: &Path) -> Result<File, Unlocked> {
+    let image = open_regular(&folder.join(IMAGE)).map_err(|_| Unlocked::NoImage)?;
+    let locked = rustix::fs::flock(&image, FlockOperation::NonBlockingLockExclusive);
+    locked.map(|()| image).map_err(|_| Unlocked::InUse)
+}
+
+/// Why a kernel is not locked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unlocked {
+    NoImage,
+    InUse,
 }
 
 /// Removes the least recently used build folders. The date of the file `mark` is that of the last use; a folder without
@@ -267,7 +281,8 @@ fn stale(parent: &Path, kept: usize, name: impl Fn(&Path) -> Option<String>, mar
     by_name.into_values().flat_map(oldest).collect()
 }
 
-fn folders(parent: &Path) -> Vec<PathBuf> {
+/// Links are none.
+pub fn folders(parent: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(parent).into_iter().flatten().flatten();
     let is_folder = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_dir());
     entries.filter(is_folder).map(|entry| entry.path()).collect()

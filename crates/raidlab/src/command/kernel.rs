@@ -77,7 +77,7 @@ pub fn others_words(cache: &Cache, others: usize) -> String {
     match others {
         0 => String::new(),
         _ => format!(
-            "{others} in {} belong to other versions of raidlab or of Debian's source, and may be deleted\n",
+            "{others} in {} belong to other versions of raidlab or of Debian's source: `raidlab cache drop --unused` deletes them\n",
             cache.folder().join("kernels").display()
         ),
     }

@@ -3,6 +3,7 @@
 //! `lab_…` needs the lab's kernel, `root_…` a mount namespace. Tests that cannot run are skipped, with a reason.
 
 mod arrangement;
+mod cached;
 mod compare;
 mod desk;
 mod disks;

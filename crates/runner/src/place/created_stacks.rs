@@ -1,6 +1,8 @@
-//! Stacks that are created once: the contents of their disks, from which trials start on copies.
+//! Stacks that are created once: the contents of their disks, from which trials start on copies. The user's cache keeps them for later
+//! runs ([`KeptStacks`]).
 
 use lab::guest::DiskContents;
+use lab::kept_stacks::KeptStacks;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use study::event::Event;
 use study::plan::Trial;
@@ -18,15 +20,18 @@ type Slot = Arc<Mutex<Option<Arc<CreatedStack>>>>;
 /// The stacks that were created in a run, up to a total size.
 pub struct CreatedStacks {
     bytes_max: u64,
+    /// Those of earlier runs.
+    pub(super) kept: KeptStacks,
     /// What they were created from, the oldest first.
     known: Mutex<Vec<(String, Slot)>>,
 }
 
 impl CreatedStacks {
     /// Those that trials have used longest ago are dropped when all together have more than this many bytes.
-    pub fn new(bytes_max: u64) -> Self {
+    pub fn new(bytes_max: u64, kept: KeptStacks) -> Self {
         Self {
             bytes_max,
+            kept,
             known: Mutex::default(),
         }
     }

@@ -7,7 +7,7 @@ use crate::error::PlaceError;
 use crate::trial_outcome::OutcomeReader;
 use lab::carried::Programs;
 use lab::disks::Models;
-use lab::guest::{self, Config, DiskContents, EndedGuest, Heartbeat, Init, LIMITS, SpareMemory};
+use lab::guest::{self, Config, DiskContents, EndedGuest, Heartbeat, Init, LIMITS, Root, SpareMemory};
 use lab::job::GuestJob;
 use lab::kernel::{Cache, Kernel, KernelName};
 use lab::power_cut::Exploration;
@@ -126,7 +126,7 @@ impl Place for LabPlace {
             limits: LIMITS,
         };
         let copy = match trial.cell.machine.create_once {
-            true => match self.copy_of_created(trial, &config, stop, see) {
+            true => match self.copy_of_created(trial, &config, &root, stop, see) {
                 Ok(copy) => Some(copy),
                 Err(why) => return why.report(),
             },
@@ -225,13 +225,37 @@ impl LabPlace {
         &self,
         trial: &Trial,
         config: &Config<'_>,
+        root: &Root,
         stop: &AtomicBool,
         see: &mut dyn FnMut(Seen),
     ) -> Result<DiskContents, NotCreated> {
-        let created = self.created.of(trial, || self.create(trial, config, stop, see))?;
+        let created = self.created.of(trial, || {
+            let key = self.creation_key(trial, config, root);
+            let kept = &self.created.kept;
+            if let Some((contents, calls)) = kept.load(&key, self.memory_budget_bytes, config.folder) {
+                return Ok(CreatedStack { contents, calls });
+            }
+            let created = self.create(trial, config, stop, see)?;
+            let label = &trial.cell.stack_label;
+            // Without it the next run creates the stack again.
+            let _ = kept.keep(&key, label, &created.contents, &created.calls, config.folder);
+            Ok(created)
+        })?;
         created.calls.iter().cloned().for_each(|call| see(Seen::Event(call)));
         let copy = created.contents.copy(&self.spare, config.folder);
         copy.map_err(|error| NotCreated::Place(error.into()))
+    }
+
+    /// Everything that the contents of a created stack depend on, this build of raidlab and the programs of the guest included.
+    fn creation_key(&self, trial: &Trial, config: &Config<'_>, root: &Root) -> String {
+        let programs: Vec<_> = root
+            .files()
+            .iter()
+            .map(|file| (file.path.as_str(), file.sha256.as_str()))
+            .collect();
+        let machine = (config.disks, config.kernel_arguments, programs);
+        let machine = serde_json::to_string(&machine).expect("plain data");
+        format!("{}\n{}\n{machine}", self.origin(trial), trial::creation_key(trial))
     }
 
     /// Creates the stack of a trial in a guest of its own, which is otherwise like that of the trial.

@@ -120,7 +120,7 @@ static KEYS: &[Key] = &[
     key(Table::Top, "cpu", Processor, Listed, "`infinite`", "the lab's processor (`raidlab cpu list`, with your own of `~/.config/raidlab/cpus`, or a model file in the study's folder, `\"./here.toml\"`), whose time is charged to what runs on it; `infinite` takes no time; a host has its own"),
     key(Table::Top, "cores", Count { min: 1, max: 256 }, ListedOrDefault, "those of the processor", "number of cores"),
     key(Table::Top, "kernel", Kernel, Listed, "6.12 in the lab", "kernel version, in quotes; a host runs its own"),
-    key(Table::Top, "create_once", Flag, Listed, "`false`", "lab: create each stack once for each seed and each set of files that `io` reads, and start each of its trials from a copy of its disks, assembled and mounted: saves the time of `mdadm --create`, mkfs and the initialisation that follows. Not with LVM, dm-integrity, bcachefs, acts and power cuts"),
+    key(Table::Top, "create_once", Flag, Listed, "`false`", "lab: create each stack once for each seed and each set of files that `io` reads, and start each of its trials from a copy of its disks, assembled and mounted: saves the time of `mdadm --create`, mkfs and the initialisation that follows, also in later runs, for which up to 2 GiB of stacks are kept in the cache. Not with LVM, dm-integrity, bcachefs, acts and power cuts"),
     key(Table::Top, "replicate", Count { min: 1, max: 100 }, Single, "1", "repeats each stack this many times, with different seeds: differences between replicates are noise"),
     key(Table::Top, "disks", Takes::One(Table::Disks), Single, "one disk", "the disks under test"),
     key(Table::Top, "stack", Takes::Many(Table::Stack), Single, "one disk with ext4", "the stacks under test, from the array up"),
