@@ -20,6 +20,8 @@ use study_file::describe_size;
 
 /// Random requests are in a corner of the disks if seek and rotation take this many times as long over all of them.
 const POSITIONING_RATIO_MIN: f64 = 1.5;
+/// Files of this size are written within half an hour of device time on one disk.
+const FILLED_BYTES_MAX: u64 = 256 << 30;
 /// Follows the subject of a warning of short seeks.
 const SEEKS: &str = "seeks within ";
 /// A filesystem uses some of its device itself.
@@ -232,6 +234,7 @@ fn of_jobs(cell: &Cell, disks: Option<&Disks>, of_caches: &mut BTreeSet<(String,
                 disks.and_then(|disks| bitmap::of_job(&on_stack, disks)),
             ),
             (Kind::TooShort, disks.and_then(|disks| on_stack.too_short(disks))),
+            (Kind::TooShort, on_stack.ramp_alone()),
             (Kind::BelowASecond, on_stack.below_a_second()),
             (Kind::BelowASecond, disks.and_then(|disks| on_stack.few_records(disks))),
             (
@@ -379,6 +382,11 @@ impl OnStack<'_> {
         ))
     }
 
+    /// Its files are written first.
+    fn fills_files(&self) -> bool {
+        !self.cell.stack.filesystem.kind.is_raw() && self.io().pattern.has_reads()
+    }
+
     /// What seeks over enough of the disks; `None` if the stack has no room for more.
     fn wider(&self, span: u64, disks: &Disks) -> Option<String> {
         let sets = self.job.sets_of_files();
@@ -398,7 +406,14 @@ impl OnStack<'_> {
             key => format!("{} or more", self.setting(key, &study_file::format_size(least))),
         };
         if self.has_room_beyond(least.saturating_mul(sets)) {
-            return Some(format!("less than {POSITIONING_RATIO_MIN} times with {larger}"));
+            let of_raw = match self.fills_files() && least.saturating_mul(sets) > FILLED_BYTES_MAX {
+                true => {
+                    ", which are written before they are read, for hours of device time; `io` on a raw array (`fs` of type none) \
+                     needs no files"
+                }
+                false => "",
+            };
+            return Some(format!("less than {POSITIONING_RATIO_MIN} times with {larger}{of_raw}"));
         }
         self.cell.stack.array.member_size_bytes?;
         Some(match self.cell.acts.is_empty() {

@@ -119,12 +119,18 @@ fn free_disk_bytes(cache: &Cache) -> Option<u64> {
 /// Everything that a trial may write to its disks. Files that are read are written first, and raw disks are not.
 fn written_bytes<'a>(cell: &'a Cell, known: &mut KnownDisks<'a>) -> u64 {
     let mut bytes = cell.workload.work.spec().bytes(4096);
-    if let (Work::Io(io), Some(disks)) = (&cell.workload.work, known.of(cell))
-        && let (Some(runtime_ns), false) = (io.runtime_ns, io.pattern.has_reads())
-    {
-        let seconds = Duration::from_nanos(runtime_ns.saturating_add(io.ramp_ns)).as_secs() + 1;
-        let blocks = requests_a_second(io, disks).saturating_mul(seconds);
-        bytes = bytes.min(blocks.saturating_mul(io.block_bytes));
+    if let (Work::Io(io), Some(disks)) = (&cell.workload.work, known.of(cell)) {
+        let writes_files = io.pattern.has_reads() && !cell.stack.filesystem.kind.is_raw();
+        bytes = match io.runtime_ns {
+            _ if writes_files => bytes,
+            _ if !io.pattern.has_writes() => 0,
+            None => bytes,
+            Some(runtime_ns) => {
+                let seconds = Duration::from_nanos(runtime_ns.saturating_add(io.ramp_ns)).as_secs() + 1;
+                let blocks = requests_a_second(io, disks).saturating_mul(seconds);
+                bytes.min(blocks.saturating_mul(io.block_bytes))
+            }
+        };
     }
     let disks = cell.machine.disks.first().map_or(1, |group| group.count);
     cell.stack.array.member_bytes_min(disks, bytes)
@@ -180,6 +186,24 @@ fn rounded(time: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// `up to 16.0 TiB` of disk space were said of a study that wrote for 30 s.
+    #[test]
+    fn issue_39_space_is_that_of_what_is_written() {
+        let written = |fs: &str, io: &str| {
+            let study = format!(
+                "[disks]\nmodel = \"seagate-ironwolf-4tb\"\ncount = 6\n[[stack]]\narray = {{ level = 10 }}\nfs = {{ type = \"{fs}\" }}\n\
+                 [[workload]]\nname = \"w\"\nio = {{ bs = \"8K\", size = \"4T\", {io} }}\n"
+            );
+            let plan = study_file::read(&study, "a.toml", &study_file::Known::default()).expect("a study");
+            written_bytes(&plan.cells[0], &mut KnownDisks::new(&plan))
+        };
+        let timed = "rw = \"randrw\", runtime = \"30s\"";
+        assert!(written("none", timed) < 10 << 30);
+        assert!(written("ext4", timed) > 4 << 40, "the files");
+        assert_eq!(written("none", "rw = \"read\""), 0);
+        assert!(written("none", "rw = \"write\"") > 4 << 40);
+    }
 
     /// Issue 39, C13: the time was known after the first trial only, and kernels to build when they were built.
     #[test]

@@ -3,6 +3,7 @@
 
 mod by_axis;
 mod choice;
+mod decisive;
 mod not_counted;
 pub(crate) mod sentences;
 pub(crate) mod stack_facts;
@@ -15,9 +16,9 @@ pub use stack_facts::Layout;
 pub use verdict::verdict;
 
 use crate::input::Input;
-use crate::words::named;
 use crate::words::power_cut::{self, PowerCuts};
 use crate::words::warnings::Warnings;
+use crate::words::{self, named};
 use stats::{Interval, Measure, Results, TestResults, WorkloadResults, times_better};
 use study::metric::{Better, Metric};
 use study::plan::Cell;
@@ -57,6 +58,8 @@ pub struct Scoreboard {
     /// Names of tests that do not count, because they measured memory or caches.
     pub of_caches: Vec<String>,
     pub advice: Advice,
+    /// The test without which another stack would be recommended, in a sentence; empty if there is none.
+    decisive: String,
     /// What each axis changes, all else equal, in sentences.
     pub by_axis: Vec<String>,
     /// Stacks with a processor that no machine has are left out.
@@ -136,6 +139,8 @@ pub struct ScoreRow {
     pub layout: Layout,
     /// What becomes of data that a disk silently changes; `None` of raw devices and nested arrays.
     pub silent_corruption: Option<SilentCorruption>,
+    /// [`stack_facts::is_below_raid`].
+    is_below_raid: bool,
     /// Durations of its rebuilds, the shortest and the longest: `9.39 to 85.1 h`. Empty without one.
     pub rebuild: String,
     /// What a power cut takes, in words; empty if the study does not know.
@@ -159,6 +164,16 @@ impl ScoreRow {
     /// The ratio of its largest loss.
     pub fn worst_ratio(&self) -> Option<f64> {
         self.worst_score()?.ratio
+    }
+
+    /// Finds its largest loss in the columns that count.
+    fn weigh(&mut self, columns: &[Column]) {
+        let counted = || (0..columns.len()).filter(|&column| columns[column].weight > 0);
+        let ratio = |column: usize| self.scores[column].ratio;
+        let weighted = |column: &usize| columns[*column].weighted(ratio(*column).unwrap_or(0.0));
+        let worst = counted().min_by(|one, other| weighted(one).total_cmp(&weighted(other)));
+        self.worst = worst.filter(|_| counted().all(|column| ratio(column).is_some()));
+        self.is_ranked = counted().all(|column| self.scores[column].is_ranked);
     }
 
     /// Its largest loss as a ratio by the weight of its column.
@@ -218,26 +233,27 @@ impl Scoreboard {
             |place: usize| own[place] && tests.iter().any(|test| test.measure.rows[place].cell.is_some());
         let row = |(place, stack): (usize, &str)| {
             let scores = groups.iter().map(|(_, group)| smallest(input, group, place));
-            let mut row = row(input, &cuts, stack, &columns, scores.collect());
+            let mut row = row(input, &cuts, stack, scores.collect());
             row.rebuild = stack_facts::rebuild(results, place);
             row
         };
         let as_in_study: Vec<ScoreRow> = labels.filter(|(place, _)| is_measured(*place)).map(row).collect();
-        let mut rows = as_in_study.clone();
-        // A stable sort: equals keep the study's order.
-        let loss = |row: &ScoreRow| row.weighted_ratio(&columns).unwrap_or(-1.0);
-        rows.sort_by(|one, other| loss(other).total_cmp(&loss(one)));
+        let mut rows = decisive::ranked(&columns, as_in_study);
         let advice = match tests.iter().all(|test| test.is_of_caches) {
             true => Advice::OnlyCaches,
             false => Advice::of(&columns, &rows, resolution(input)),
         };
         if advice == Advice::TooFewTrials {
             // The first row would be taken for the best.
-            rows = as_in_study;
+            let labels = input.plan.stack_labels();
+            rows.sort_by_key(|row| labels.iter().position(|label| *label == row.stack));
         }
         let counted = tests.iter().filter(|test| test.counts);
         let counted: Vec<(&str, &str)> = counted.map(|test| (test.workload.name.as_str(), test.name)).collect();
         Self {
+            decisive: decisive::sentence(&columns, &rows, &advice, resolution(input), |column| {
+                words::reads_new_files(input, &column.workload, &column.test)
+            }),
             columns,
             rows,
             short,
@@ -452,28 +468,18 @@ fn smallest(input: &Input, group: &[&Test<'_>], place: usize) -> Score {
     score
 }
 
-fn row(input: &Input, cuts: &[PowerCuts], stack: &str, columns: &[Column], scores: Vec<Score>) -> ScoreRow {
-    let counted = || scores.iter().zip(columns).filter(|(_, column)| column.weight > 0);
-    let is_whole = counted().all(|(score, _)| score.ratio.is_some());
-    let is_ranked = counted().all(|(score, _)| score.is_ranked);
-    let by_ratio = |one: &usize, other: &usize| {
-        let ratio = |column: usize| columns[column].weighted(scores[column].ratio.unwrap_or(0.0));
-        ratio(*one).total_cmp(&ratio(*other))
-    };
-    let worst = (0..scores.len())
-        .filter(|&column| columns[column].weight > 0)
-        .min_by(by_ratio)
-        .filter(|_| is_whole);
+fn row(input: &Input, cuts: &[PowerCuts], stack: &str, scores: Vec<Score>) -> ScoreRow {
     let cell = input.plan.cells.iter().find(|cell| cell.stack_label == stack);
     let of_stack = || cuts.iter().flat_map(|cuts| &cuts.rows).filter(|row| row.stack == stack);
     let shown = of_stack().find(|row| row.is_bad).or_else(|| of_stack().next());
     ScoreRow {
         stack: stack.to_owned(),
         scores,
-        worst,
-        is_ranked,
+        worst: None,
+        is_ranked: false,
         layout: cell.map(|cell| stack_facts::layout_of(input, cell)).unwrap_or_default(),
         silent_corruption: cell.and_then(stack_facts::silent_corruption),
+        is_below_raid: cell.is_some_and(stack_facts::is_below_raid),
         rebuild: String::new(),
         power_cut: shown.map(|row| row.verdict.clone()).unwrap_or_default(),
         is_unsafe: of_stack().any(|row| row.is_bad),

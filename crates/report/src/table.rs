@@ -78,6 +78,7 @@ pub fn table(input: &Input, options: TableOptions) -> String {
     if models.len() <= MODELS_MAX {
         add(fill(&models.join(" ")));
     }
+    add(fill(&words::new_files(input).unwrap_or_default()));
     let pairs = words::imported_against_own::pairs(input, &results, options.rates);
     add(imported_against_own::text(
         &pairs,
@@ -366,7 +367,6 @@ fn notes(input: &Input, workloads: &[WorkloadResults]) -> Vec<String> {
     if models.len() > MODELS_MAX {
         notes.extend(models);
     }
-    notes.extend(words::new_files(input));
     notes.extend(words::limits(input));
     notes.extend(words::rebuild::note(input));
     notes.extend(words::device_time::note(input));

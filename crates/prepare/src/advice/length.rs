@@ -31,13 +31,14 @@ impl OnStack<'_> {
         } else {
             SYNCS_S_FLUSHED
         };
-        let records = io.size_bytes / io.block_bytes.max(1) * u64::from(io.jobs);
+        let clients = u64::from(io.jobs.max(1));
+        let records = io.size_bytes / io.block_bytes.max(1) * clients;
         (records < syncs_s).then(|| {
             format!(
                 "commits {} records for each client, which these SSDs may do in less than a second, too short to choose a stack by; \
                  write `records = {}` or more",
-                records / u64::from(io.jobs.max(1)),
-                (SECONDS_OF_RECORDS * syncs_s).div_ceil(u64::from(io.jobs.max(1)))
+                records / clients,
+                (SECONDS_OF_RECORDS * syncs_s).div_ceil(clients)
             )
         })
     }
@@ -49,6 +50,17 @@ impl OnStack<'_> {
                 "runs for {runtime} s: a test of less than a second does not count in what a report recommends, unless its \
                  workload has a `weight`; write {}",
                 self.setting("runtime", "10s")
+            )
+        })
+    }
+
+    /// A job file's ramp that may be longer than its job, which `io` refuses.
+    pub(super) fn ramp_alone(&self) -> Option<String> {
+        let io = self.io();
+        (io.ramp_ns > 0 && io.runtime_ns.is_none()).then(|| {
+            format!(
+                "has `ramp_time` without `runtime`: nothing is measured of a job that ends within its ramp; write {}",
+                self.setting("runtime", "60s")
             )
         })
     }

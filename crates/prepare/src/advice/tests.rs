@@ -430,3 +430,37 @@ fn issue_39_a_short_test_of_writes_is_advised_a_runtime() {
     assert!(said("3s").contains("ramp_time"));
     assert!(!said("3s").contains("and `runtime"), "{}", said("3s"));
 }
+
+/// A size that needs days was advised for jobs whose files are written first.
+#[test]
+fn issue_39_files_that_take_hours_are_not_advised_without_a_word() {
+    let said = |fs: &str| {
+        let study = format!(
+            "[disks]\nmodel = \"seagate-ironwolf-4tb\"\ncount = 6\n[[stack]]\narray = {{ level = 10 }}\nfs = {{ type = \"{fs}\" }}\n\
+             [[workload]]\nname = \"w\"\nio = {{ rw = \"randrw\", bs = \"8K\", size = \"4G\", direct = true, runtime = \"60s\" }}\n"
+        );
+        of(&study_file::read(&study, "a.toml", &study_file::Known::default()).expect("a study")).concat()
+    };
+    let hint = "written before they are read";
+    assert!(
+        said("ext4").contains("less than 1.5 times") && said("ext4").contains(hint),
+        "{}",
+        said("ext4")
+    );
+    assert!(
+        said("none").contains("less than 1.5 times") && !said("none").contains(hint),
+        "{}",
+        said("none")
+    );
+}
+
+/// A job of 16 MiB with a ramp of a minute had 0 IOPS.
+#[test]
+fn issue_39_a_ramp_without_a_runtime_is_warned_of() {
+    let said = |more: &str| {
+        let job = format!("[a]\nrw=randread\nbs=4k\nsize=1g\nramp_time=60\n{more}");
+        of_workload("level = 5", "fio_file = \"job.fio\"", &job).concat()
+    };
+    assert!(said("").contains("has `ramp_time` without `runtime`"), "{}", said(""));
+    assert!(!said("runtime=60\ntime_based\n").contains("without `runtime`"));
+}

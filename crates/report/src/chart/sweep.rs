@@ -138,6 +138,7 @@ fn covered(tests: &[OfTest<'_>], workload: &str) -> Vec<String> {
 fn by_test<'a>(input: &'a Input, results: &'a Results) -> Vec<OfTest<'a>> {
     let cells: HashMap<CellId, &Cell> = input.plan.cells_by_id();
     let mut all: Vec<OfTest<'a>> = Vec::new();
+    let mut places = HashMap::new();
     for workload in &results.workloads {
         for test in &workload.tests {
             let measure = test.headline();
@@ -155,7 +156,8 @@ fn by_test<'a>(input: &'a Input, results: &'a Results) -> Vec<OfTest<'a>> {
                     measure,
                     place,
                 };
-                match all.iter_mut().find(|(known, _)| *known == key) {
+                let place = *places.entry(key).or_insert(all.len());
+                match all.get_mut(place) {
                     Some((_, points)) => points.push(point),
                     None => all.push((key, vec![point])),
                 }

@@ -215,6 +215,7 @@ pub(super) mod tests {
                 resync_hours: None,
             },
             silent_corruption: None,
+            is_below_raid: false,
             rebuild: String::new(),
             power_cut: String::new(),
             is_unsafe: false,
@@ -236,12 +237,9 @@ pub(super) mod tests {
     pub(in crate::scoreboard) fn board(columns: Vec<Column>, rows: &[ScoreRow], advice: Advice) -> Scoreboard {
         Scoreboard {
             columns,
-            short: Vec::new(),
-            of_caches: Vec::new(),
             rows: rows.to_vec(),
             advice,
-            by_axis: Vec::new(),
-            leaves_unreal_out: false,
+            ..Scoreboard::default()
         }
     }
 
@@ -300,12 +298,8 @@ pub(super) mod tests {
             leader.scores.push(short);
             Scoreboard {
                 columns: vec![column("vms", 1), column("wal", 0)],
-                short: Vec::new(),
-                of_caches: Vec::new(),
                 rows: vec![leader],
-                advice: Advice::NothingToCompare,
-                by_axis: Vec::new(),
-                leaves_unreal_out: false,
+                ..Scoreboard::default()
             }
         };
         let behind = |board: &Scoreboard| behind_in_uncounted_tests(board, &board.rows[0], RateUnit::MiB);

@@ -76,6 +76,7 @@ pub(crate) fn sentence(input: &Input, board: &Scoreboard, rates: RateUnit) -> St
         Advice::Build(choice) => {
             ahead(board, rates)
                 + &build(board, choice, rates)
+                + &board.decisive
                 + &too_short(board)
                 + &unranked(board)
                 + unreal(board)

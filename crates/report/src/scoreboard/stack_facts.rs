@@ -10,7 +10,7 @@ use study::act::Act;
 use study::event::{Guard, Measurement};
 use study::metric::Metric;
 use study::plan::Cell;
-use study::stack::{Bitmap, DATA, Level, SilentCorruption};
+use study::stack::{Bitmap, DATA, FilesystemKind, Level, SilentCorruption};
 use study::wording::bytes;
 
 /// Rebuilds that are listed; of more, the shortest and the longest are.
@@ -115,9 +115,22 @@ const fn word_of_corruption(corruption: Option<SilentCorruption>) -> &'static st
     }
 }
 
+/// Whether the array is not that of its filesystem, which has RAID of its own with levels of the same names.
+pub(super) fn is_below_raid(cell: &Cell) -> bool {
+    let kind = cell.stack.filesystem.kind;
+    let has_raid = matches!(
+        kind,
+        FilesystemKind::Btrfs | FilesystemKind::Zfs | FilesystemKind::Bcachefs
+    );
+    has_raid && (cell.stack.array.level.is_md() || cell.stack.array.level.is_lvm())
+}
+
 /// `detects silent corruption but cannot repair it`.
 pub(super) const fn corruption(row: &ScoreRow) -> &'static str {
     match row.silent_corruption {
+        Some(SilentCorruption::Detected) if row.is_below_raid => {
+            "detects silent corruption but cannot repair it, since the filesystem has one device, the array"
+        }
         Some(SilentCorruption::Repaired) => "detects and repairs silent corruption",
         Some(SilentCorruption::Detected) => "detects silent corruption but cannot repair it",
         Some(SilentCorruption::Undetected) => "does not detect silent corruption",
@@ -339,7 +352,8 @@ pub(super) fn rebuilds_of_one_stack(input: &Input, results: &Results) -> Option<
         let is_loaded = is_extrapolated && pass_hours.is_some_and(|hours| rebuild.median > LOADED_MIN * hours);
         match is_loaded {
             true => format!(
-                "very roughly {} {unit}, a third of that to three times that ({})",
+                "very roughly {} {unit}, a third of that to three times that ({}: md yields to other requests, down to its \
+                 `sync_speed_min`)",
                 two_digits(rebuild.median),
                 rebuild.workload
             ),

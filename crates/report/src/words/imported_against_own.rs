@@ -253,7 +253,7 @@ pub(crate) fn sentence(input: &Input, results: &Results, pairs: &[Pair]) -> Opti
     let alone = match (pairs, shown.as_slice()) {
         ([], _) | (_, []) => String::new(),
         (_, shown) => format!(
-            " Without a counterpart in this run: {}{}.",
+            " Without a counterpart in this run, which is a workload with the name of the job: {}{}.",
             shown.join(", "),
             if alone.len() > shown.len() { " and others" } else { "" }
         ),

@@ -17,26 +17,47 @@ pub fn limits(input: &Input) -> Vec<String> {
 
 /// Where filesystems are compared by reading trees: what makes most of the difference.
 pub(crate) fn new_files(input: &Input) -> Option<String> {
-    let own = || input.plan.cells.iter().filter(|cell| !cell.is_imported());
-    let kind = |cell: &Cell| cell.stack.filesystem.kind;
-    let are_several = own().any(|cell| own().next().is_some_and(|first| kind(first) != kind(cell)));
-    let mut names: Vec<&str> = Vec::new();
-    for cell in own() {
-        let name = cell.workload_entry();
-        let reads = |test: &TreeTest| matches!(test, TreeTest::Read | TreeTest::Copy);
-        if matches!(&cell.workload.work, Work::Tree(spec) if spec.tests.iter().any(reads)) && !names.contains(&name)
-        {
+    let mut names: Vec<String> = Vec::new();
+    for cell in &input.plan.cells {
+        let name = format!("`{}`", cell.workload_entry());
+        if reads_tree(cell, None) && !names.contains(&name) {
             names.push(name);
         }
     }
-    (are_several && !names.is_empty() && !input.samples.is_empty()).then(|| {
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    (compares_filesystems(input) && !names.is_empty() && !input.samples.is_empty()).then(|| {
         format!(
             "{} read files soon after they were written to a new filesystem, in the order in which its directories list them, which is \
              that of hashes for ext3 and ext4: on a filesystem that has been in use files are scattered, and those that are ahead \
-             here may lose most",
-            listed(&names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().iter().map(String::as_str).collect::<Vec<_>>(), "and")
+             here may lose most.",
+            listed(&names, "and")
         )
     })
+}
+
+/// Whether filesystems are compared in this test by reading trees that were just written.
+pub(crate) fn reads_new_files(input: &Input, workload: &str, test: &str) -> bool {
+    let mut of_workload = input.plan.cells.iter().filter(|cell| cell.workload.name == workload);
+    compares_filesystems(input) && of_workload.any(|cell| reads_tree(cell, Some(test)))
+}
+
+fn compares_filesystems(input: &Input) -> bool {
+    let mut kinds = input
+        .plan
+        .cells
+        .iter()
+        .filter(|cell| !cell.is_imported())
+        .map(|cell| cell.stack.filesystem.kind);
+    kinds.next().is_some_and(|first| kinds.any(|kind| kind != first))
+}
+
+/// In this test, or in any.
+fn reads_tree(cell: &Cell, test: Option<&str>) -> bool {
+    let reads = |own: &TreeTest| {
+        matches!(own, TreeTest::Read | TreeTest::Copy)
+            && test.is_none_or(|test| test.is_empty() || own.name() == test)
+    };
+    matches!(&cell.workload.work, Work::Tree(spec) if spec.tests.iter().any(reads))
 }
 
 fn sentence(limited: &Limited) -> String {
