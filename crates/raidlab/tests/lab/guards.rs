@@ -274,3 +274,13 @@ fn a_slower_model_among_the_members_is_named() {
         );
     }
 }
+
+/// Records were thrown away, as if they were lost, when their log was larger than the guest's RAM.
+#[test]
+fn issue_39_a_log_larger_than_ram_is_read_back() {
+    let Some(laboratory) = Laboratory::open() else { return };
+    laboratory.run(
+        "ram = \"256M\"\n[disks]\nmodel = \"samsung-pm9a3-1920gb\"\n[[workload]]\nname = \"log\"\n\
+         server = { tests = [\"commit\"], clients = 4, records = 80, record = \"1M\" }\n[precision]\ntrials = 1\n",
+    );
+}

@@ -6,9 +6,14 @@ use crate::WorkloadError;
 use crate::contents::Contents;
 use crate::random::Random;
 use rustix::fs::{Mode, OFlags, open, syncfs};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use study::workload::ServerTest;
+
+/// Bytes of a read when files are compared.
+const READ_BYTES: usize = 1 << 20;
 
 /// Maximum number of files and records that are read back.
 const CHECKED_MAX: u64 = 256;
@@ -146,13 +151,13 @@ impl<'a> Files<'a> {
             } as u32;
             let path = self.path(number);
             let version = self.versions[number as usize].load(Ordering::Relaxed);
-            let found = std::fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-            let mut wanted = Vec::with_capacity(found.len());
+            let mut found = Written::open(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+            let mut is_as_written = true;
             let collected = self.each_piece(number, version, &mut |piece| {
-                wanted.extend_from_slice(piece);
+                is_as_written &= found.has_next(piece);
                 Ok(())
             });
-            if collected.is_err() || found != wanted {
+            if collected.is_err() || !is_as_written || !found.is_at_its_end() {
                 return Err(format!("{}, which was written {version} times", path.display()));
             }
         }
@@ -168,23 +173,46 @@ impl<'a> Files<'a> {
     }
 
     fn compare_log(&self, log: u32, name: &str, records: u64) -> Result<String, String> {
-        let found = std::fs::read(self.folder.join(name)).map_err(|error| format!("{name}: {error}"))?;
-        let length = self.server.spec.record_bytes;
-        if found.len() as u64 != records * length {
-            return Err(format!(
-                "{name} has {} bytes instead of {}",
-                found.len(),
-                records * length
-            ));
+        let failed = |error: io::Error| format!("{name}: {error}");
+        let mut found = Written::open(&self.folder.join(name)).map_err(failed)?;
+        let (bytes, wanted) = (found.bytes().map_err(failed)?, records * self.server.spec.record_bytes);
+        if bytes != wanted {
+            return Err(format!("{name} has {bytes} bytes instead of {wanted}"));
         }
-        let wrong = (0..records).find(|place| {
-            let start = (place * length) as usize;
-            found[start..start + length as usize] != *self.record(log, *place)
-        });
+        let wrong = (0..records).find(|place| !found.has_next(self.record(log, *place)));
         match wrong {
             Some(place) => Err(format!("record {place} of {name}")),
             None => Ok(format!("{records} records of {name}")),
         }
+    }
+}
+
+/// A file that is read back in pieces: it may be larger than the guest's RAM.
+struct Written {
+    file: BufReader<File>,
+    piece: Vec<u8>,
+}
+
+impl Written {
+    fn open(path: &Path) -> io::Result<Self> {
+        Ok(Self {
+            file: BufReader::with_capacity(READ_BYTES, File::open(path)?),
+            piece: Vec::new(),
+        })
+    }
+
+    fn bytes(&self) -> io::Result<u64> {
+        Ok(self.file.get_ref().metadata()?.len())
+    }
+
+    /// Whether the next bytes are these.
+    fn has_next(&mut self, wanted: &[u8]) -> bool {
+        self.piece.resize(wanted.len(), 0);
+        self.file.read_exact(&mut self.piece).is_ok() && self.piece == wanted
+    }
+
+    fn is_at_its_end(&mut self) -> bool {
+        self.file.fill_buf().is_ok_and(<[u8]>::is_empty)
     }
 }
 
