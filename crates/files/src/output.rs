@@ -69,6 +69,7 @@ impl Output {
                 if let Some(input) = input {
                     check_not_of_input(&target, None, input)?;
                 }
+                check_not_of_store(&target)?;
                 return Ok(Output::File(target));
             }
             Err(error) if error.kind() == ErrorKind::NotADirectory => {
@@ -103,6 +104,7 @@ impl Output {
         if let Some(input) = input {
             check_not_of_input(path, Some(&there), input)?;
         }
+        check_not_of_store(path)?;
         // `/dev/stdout` is whatever file the shell opened: replacing that file would leave the shell with the old
         // one.
         if path.starts_with("/dev") || path.starts_with("/proc") {
@@ -214,12 +216,18 @@ fn check_folder(path: &Path) -> Result<(), OutputError> {
 /// Rejects files with valuable contents.
 fn check_contents(path: &Path) -> Result<(), OutputError> {
     const SQLITE: &[u8] = b"SQLite format 3\0";
+    /// Of write-ahead logs and of rollback journals (the file formats of SQLite, sections 3 and 4).
+    const LOGS: [&[u8]; 3] = [
+        b"\x37\x7f\x06\x82",
+        b"\x37\x7f\x06\x83",
+        b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7",
+    ];
     const START_BYTES: u64 = 64 << 10;
     let mut start = Vec::new();
     let read = File::open(path).and_then(|file| file.take(START_BYTES).read_to_end(&mut start));
     let own = || path.to_owned();
     read.map_err(|source| OutputError::Io { path: own(), source })?;
-    if start.starts_with(SQLITE) {
+    if start.starts_with(SQLITE) || LOGS.iter().any(|magic| start.starts_with(magic)) {
         return Err(OutputError::Store { path: own() });
     }
     let extension = path.extension().and_then(|extension| extension.to_str());
@@ -237,11 +245,33 @@ fn check_contents(path: &Path) -> Result<(), OutputError> {
     what.map_or(Ok(()), |what| Err(OutputError::Description { path: own(), what }))
 }
 
+/// What SQLite and raidlab keep next to a store.
+const PARTS: [&str; 4] = ["-wal", "-shm", "-journal", "-lock"];
+
+/// Rejects the name of a part of any store.
+fn check_not_of_store(path: &Path) -> Result<(), OutputError> {
+    let named = resolved(path);
+    let named = named.to_string_lossy();
+    let stores = PARTS
+        .iter()
+        .filter_map(|suffix| named.strip_suffix(suffix))
+        .map(Path::new);
+    for store in stores.filter(|store| store.is_file()) {
+        if let Err(OutputError::Store { .. }) = check_contents(store) {
+            return Err(OutputError::OfStore {
+                path: path.to_owned(),
+                store: store.to_owned(),
+            });
+        }
+    }
+    Ok(())
+}
+
 /// SQLite keeps files next to a database, which are part of it, and a run its lock.
 fn check_not_of_input(path: &Path, there: Option<&Metadata>, input: &Path) -> Result<(), OutputError> {
     // They are next to the file that a link leads to.
     let (named, real) = (resolved(path), resolved(input));
-    for suffix in ["-wal", "-shm", "-journal", "-lock"] {
+    for suffix in PARTS {
         let mut part = real.as_os_str().to_owned();
         part.push(suffix);
         let part = Path::new(&part);
@@ -320,6 +350,26 @@ mod tests {
         assert!(fs::symlink_metadata(at("link.html")).expect("it is there").is_symlink());
     }
 
+    /// A report took the place of the log of another store than its own, and 3 of 25 trials were lost.
+    #[test]
+    fn issue_39_no_file_of_another_store_is_written() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| folder.path().join(name);
+        fs::write(at("other.db"), "SQLite format 3\0").expect("written");
+        for part in PARTS {
+            let refused = Output::check(&at(&format!("other.db{part}")), Some(&at("own.db")));
+            assert!(
+                matches!(refused, Err(OutputError::OfStore { .. })),
+                "{part}: {refused:?}"
+            );
+            Output::check(&at(&format!("report{part}")), None).expect("there is no such store");
+        }
+        // Its store has another name by now.
+        fs::write(at("log"), b"\x37\x7f\x06\x82 and frames").expect("written");
+        let refused = Output::check(&at("log"), None);
+        assert!(matches!(refused, Err(OutputError::Store { .. })), "{refused:?}");
+    }
+
     /// A report took the place of a log with results, and of the lock of a run.
     #[test]
     fn issue_39_no_file_of_a_store_is_written_whatever_it_is_called() {
@@ -329,7 +379,7 @@ mod tests {
         fs::write(at("deep/real.db"), "").expect("written");
         std::os::unix::fs::symlink("deep/real.db", at("link.db")).expect("a link");
         for store in ["link.db", "deep/real.db", "deep/../deep/real.db"] {
-            for suffix in ["-wal", "-shm", "-journal", "-lock"] {
+            for suffix in PARTS {
                 let part = at("deep/.").join(format!("real.db{suffix}"));
                 let refused = Output::check(&part, Some(&at(store)));
                 assert!(

@@ -20,6 +20,7 @@ fn main() -> ExitCode {
         lab::init::main();
     }
     files::output::report_size_limit_as_error();
+    tools::wait_for_programs();
     let arguments = match cli::Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(message) => return print_usage(&message),

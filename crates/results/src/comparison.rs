@@ -25,7 +25,8 @@ pub struct ComparedRun {
 impl ComparedRun {
     /// `STORE`, `STORE:RUN` or `RUN`, optionally followed by `@` and a part of it: `AXIS=VALUE`.
     pub fn read(text: &str, default_store: &Path, run_choice: RunChoiceOf) -> Result<Self, Error> {
-        let (place, part) = match text.split_once('@') {
+        // A file name may contain an at sign.
+        let (place, part) = match text.rsplit_once('@').filter(|_| !Path::new(text).exists()) {
             Some((place, part)) => (place, Some(part)),
             None => (text, None),
         };

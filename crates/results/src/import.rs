@@ -228,12 +228,10 @@ fn plan_of(files: &[Read], options: &ImportOptions) -> Result<(Plan, Vec<Importe
                         the conditions, and does not rank its own results against them."
             .to_owned();
     // The files and their descriptions identify the run: the same ones again are the same run.
-    let said = [&options.stack, &options.workload, &options.test];
-    let said: Vec<&str> = said.into_iter().flatten().map(String::as_str).collect();
-    plan.source = if said.is_empty() {
-        String::new()
-    } else {
-        format!("# {}\n", said.join(", "))
+    plan.source = match (&options.stack, &options.workload, &options.test) {
+        (None, None, None) => String::new(),
+        (Some(stack), None, None) => format!("# {stack}\n"),
+        (stack, workload, test) => format!("# {stack:?} {workload:?} {test:?}\n"),
     };
     for file in files {
         plan.source

@@ -60,7 +60,12 @@ fn orders<'a>(plan: &'a Plan, measurements: &[Measurement]) -> BTreeMap<&'a str,
     let order = |(workload, values): (&'a str, Values<'a>)| {
         let of_workload = plan.cells.iter().filter(|cell| cell.workload.name == workload);
         let measured: Vec<&Measurement> = measurements.iter().filter(|one| is_of(one, workload)).collect();
-        let main = Lead::of(of_workload, &measured, tests[workload]).metric(&metrics[workload]);
+        let of_test: Vec<&Measurement> = measured
+            .iter()
+            .copied()
+            .filter(|one| one.entry.test == *tests[workload])
+            .collect();
+        let main = Lead::of(of_workload, &measured).metric(&metrics[workload], &of_test);
         let mut medians: Vec<(f64, &str)> = values
             .into_iter()
             .filter(|((_, metric), _)| Some(*metric) == main)

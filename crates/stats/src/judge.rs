@@ -143,11 +143,11 @@ pub fn judge_part(plan: &Plan, measurements: &[Measurement], all_stacks: usize) 
         let stacks = stacks(plan, name);
         let of_workload = by_workload.remove(name).unwrap_or_default();
         let tests = by_test(&of_workload);
-        let cells: Vec<&Cell> = plan.cells.iter().filter(|cell| cell.workload.name == name).collect();
-        let lead = |test| Lead::of(cells.iter().copied(), &of_workload, test);
+        let cells = plan.cells.iter().filter(|cell| cell.workload.name == name);
+        let lead = Lead::of(cells, &of_workload);
         let (tests, counts): (Vec<_>, Vec<_>) = tests
             .iter()
-            .map(|(test, of_test)| judge_test(&stacks, of_test, test, alpha, lead(*test)))
+            .map(|(test, of_test)| judge_test(&stacks, of_test, test, alpha, lead))
             .filter(|test| !test.is_only_cost())
             .partition(|test| test.headline().metric.better() != Better::Neither);
         (!of_workload.is_empty()).then(|| WorkloadResults {
@@ -229,7 +229,7 @@ fn has_p99_everywhere(of_test: &[&Measurement]) -> bool {
 
 fn judge_test(stacks: &[Stack<'_>], of_test: &[&Measurement], test: &str, alpha: Alpha, lead: Lead) -> TestResults {
     let mut metrics = distinct(of_test.iter().map(|one| one.entry.metric));
-    let first = lead.metric(&metrics);
+    let first = lead.metric(&metrics, of_test);
     // A stable sort: the others keep their order.
     metrics.sort_by_key(|&metric| Some(metric) != first);
     TestResults {
@@ -282,7 +282,7 @@ fn judge_measure(stacks: &[Stack<'_>], of_test: &[&Measurement], metric: Metric,
     }
 }
 
-/// Which metric tables show first of a test.
+/// Which metric tables show first of a workload's tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lead {
     /// [`headline`].
@@ -293,19 +293,16 @@ pub(crate) enum Lead {
     Median,
     /// Small random requests: how many a second, which is how disks and arrays are compared.
     Iops,
+    /// Imported: what a program ran one after the other may be streams and small requests, so each test has its own.
+    Imported,
 }
 
 /// Requests up to this size are counted, larger ones are added up.
 const COUNTED_MAX_BYTES: u64 = 16 << 10;
 
 impl Lead {
-    /// The lead of a test, from the cells of its workload and all their measurements. Tests of one workload have the same, but for
-    /// imported ones: what a program ran one after the other may be streams and small requests.
-    pub(crate) fn of<'a>(
-        cells: impl IntoIterator<Item = &'a Cell>,
-        measurements: &[&Measurement],
-        test: &str,
-    ) -> Self {
+    /// The lead of one workload, from its cells and their measurements.
+    pub(crate) fn of<'a>(cells: impl IntoIterator<Item = &'a Cell>, measurements: &[&Measurement]) -> Self {
         let mut lead = Self::Main;
         let mut all_are_imported = true;
         for cell in cells {
@@ -323,32 +320,32 @@ impl Lead {
                 lead = Self::Iops;
             }
         }
-        match all_are_imported && has_small_requests(measurements, test) {
-            true => Self::Iops,
+        match all_are_imported {
+            true => Self::Imported,
             false => lead,
         }
     }
 
-    /// The metric that leads among these.
-    pub(crate) fn metric(self, of_test: &[Metric]) -> Option<Metric> {
+    /// The metric that leads among those of a test.
+    pub(crate) fn metric(self, metrics: &[Metric], of_test: &[&Measurement]) -> Option<Metric> {
         let preferred: &[Metric] = match self {
             Self::Main => &[],
             Self::Latency => &[Metric::LatencyP99, Metric::LatencyP50],
             Self::Median => &[Metric::LatencyP50],
             Self::Iops => &[Metric::Iops],
+            Self::Imported if has_small_requests(of_test) => &[Metric::Iops],
+            Self::Imported => &[],
         };
-        let preferred = preferred.iter().copied().find(|metric| of_test.contains(metric));
-        preferred.or_else(|| headline(of_test))
+        let preferred = preferred.iter().copied().find(|metric| metrics.contains(metric));
+        preferred.or_else(|| headline(metrics))
     }
 }
 
 /// Whether a test has few bytes a request, which is all that is known of imported work. False without requests.
-fn has_small_requests(measurements: &[&Measurement], test: &str) -> bool {
+fn has_small_requests(of_test: &[&Measurement]) -> bool {
     let median = |metric| {
-        let of_test = measurements
-            .iter()
-            .filter(|one| one.entry.test == test && one.entry.metric == metric);
-        let values: Vec<f64> = of_test.map(|one| one.entry.value).collect();
+        let values = of_test.iter().filter(|one| one.entry.metric == metric);
+        let values: Vec<f64> = values.map(|one| one.entry.value).collect();
         Summary::of(&values, 0.05).map(|summary| summary.median)
     };
     let (Some(mebibytes_s), Some(iops)) = (median(Metric::Throughput), median(Metric::Iops)) else {

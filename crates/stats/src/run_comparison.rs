@@ -114,9 +114,13 @@ pub fn compare_runs(first: RunSide<'_>, second: RunSide<'_>) -> RunComparison {
         alone.map(|cell| cell.key.clone()).collect()
     };
     let (only_first, only_second) = (only(first.plan, &of_first), only(second.plan, &of_second));
+    let (by_first, by_second) = (by_cell(first.measurements), by_cell(second.measurements));
+    fn of_cell<'a>(all: &ByCell<'a>, cell: &Cell) -> Vec<&'a Measurement> {
+        all.get(&cell.id).cloned().unwrap_or_default()
+    }
     let compared: Vec<Compared<'_>> = pairs
         .iter()
-        .flat_map(|pair| compared(first.measurements, second.measurements, *pair))
+        .flat_map(|pair| compared(of_cell(&by_first, pair.0), of_cell(&by_second, pair.1), *pair))
         .collect();
     let is_alone =
         |cell: &Cell| cell.is_imported() && !of_first.contains(&cell.id) && !of_second.contains(&cell.id);
@@ -186,47 +190,50 @@ struct Compared<'a> {
     second: Vec<InBlock>,
 }
 
+type ByCell<'a> = HashMap<CellId, Vec<&'a Measurement>>;
+
+fn by_cell(all: &[Measurement]) -> ByCell<'_> {
+    let mut by_cell = ByCell::new();
+    for one in all {
+        by_cell.entry(one.trial.cell).or_default().push(one);
+    }
+    by_cell
+}
+
+/// The measurements of a pair of cells, each test of both.
 fn compared<'a>(
-    first: &'a [Measurement],
-    second: &'a [Measurement],
+    first: Vec<&'a Measurement>,
+    second: Vec<&'a Measurement>,
     cells: (&'a Cell, &'a Cell),
 ) -> Vec<Compared<'a>> {
-    let of_cell = |all: &'a [Measurement], cell: &Cell| -> Vec<&'a Measurement> {
-        all.iter().filter(|one| one.trial.cell == cell.id).collect()
-    };
-    let (first, second) = (of_cell(first, cells.0), of_cell(second, cells.1));
     let tests = distinct(first.iter().chain(&second).map(|one| one.entry.test.as_str()));
-    let both: Vec<&Measurement> = first.iter().chain(&second).copied().collect();
+    let all: Vec<&Measurement> = first.iter().chain(&second).copied().collect();
+    let lead = Lead::of([cells.0, cells.1], &all);
+    let by_test = |all: Vec<&'a Measurement>| {
+        let mut by_test: HashMap<&'a str, Vec<&'a Measurement>> = HashMap::new();
+        for one in all {
+            by_test.entry(one.entry.test.as_str()).or_default().push(one);
+        }
+        by_test
+    };
+    let (mut first, mut second) = (by_test(first), by_test(second));
     let of_test = |test: &'a str| {
-        let metrics = distinct(
-            first
-                .iter()
-                .chain(&second)
-                .filter(|one| one.entry.test == test)
-                .map(|one| one.entry.metric),
-        );
-        let has_metric = |all: &[&Measurement], metric: Metric| {
-            all.iter()
-                .any(|one| one.entry.test == test && one.entry.metric == metric)
-        };
-        let in_both = |metric: &Metric| has_metric(&first, *metric) && has_metric(&second, *metric);
-        let shared: Vec<Metric> = metrics.iter().copied().filter(in_both).collect();
-        let lead = Lead::of([cells.0, cells.1], &both, test);
-        let metric = lead.metric(if shared.is_empty() { &metrics } else { &shared });
-        let metric = metric.filter(|metric| metric.better() != Better::Neither)?;
-        let has = |all: &[&Measurement]| all.iter().any(|one| one.entry.test == test);
-        if (cells.0.is_imported() || cells.1.is_imported()) && !(has(&first) && has(&second)) {
+        let first = first.remove(test).unwrap_or_default();
+        let second = second.remove(test).unwrap_or_default();
+        if (cells.0.is_imported() || cells.1.is_imported()) && (first.is_empty() || second.is_empty()) {
             // A test of another pair.
             return None;
         }
+        let both: Vec<&Measurement> = first.iter().chain(&second).copied().collect();
+        let metrics = distinct(both.iter().map(|one| one.entry.metric));
+        let has_metric = |all: &[&Measurement], metric: Metric| all.iter().any(|one| one.entry.metric == metric);
+        let in_both = |metric: &Metric| has_metric(&first, *metric) && has_metric(&second, *metric);
+        let shared: Vec<Metric> = metrics.iter().copied().filter(in_both).collect();
+        let metric = lead.metric(if shared.is_empty() { &metrics } else { &shared }, &both);
+        let metric = metric.filter(|metric| metric.better() != Better::Neither)?;
         let values = |all: &[&Measurement]| -> Vec<InBlock> {
-            let of_test = all
-                .iter()
-                .filter(|one| one.entry.test == test && one.entry.metric == metric);
-            of_test
-                .filter(|one| one.counts())
-                .map(|one| InBlock::by_seed(one))
-                .collect()
+            let counted = all.iter().filter(|one| one.entry.metric == metric && one.counts());
+            counted.map(|one| InBlock::by_seed(one)).collect()
         };
         Some(Compared {
             cells,
@@ -240,7 +247,7 @@ fn compared<'a>(
 }
 
 fn judged(compared: &[Compared<'_>]) -> Vec<ComparisonRow> {
-    let effects: Vec<Option<Effect>> = compared.iter().map(|one| effect(compared, one)).collect();
+    let effects = effects(compared);
     let probabilities: Vec<f64> = effects.iter().flatten().map(Effect::p_differ).collect();
     let count = probabilities.len().max(1) as f64;
     let mut adjusted = holm(&probabilities).into_iter();
@@ -292,20 +299,32 @@ fn ratio_of_medians(one: &Compared<'_>) -> Option<f64> {
 }
 
 fn common_seeds(one: &Compared<'_>) -> usize {
-    let is_common = |value: &&InBlock| one.second.iter().any(|other| other.block == value.block);
-    one.first.iter().filter(is_common).count()
+    let blocks: HashSet<_> = one.second.iter().map(|other| other.block).collect();
+    one.first.iter().filter(|value| blocks.contains(&value.block)).count()
 }
 
-/// Second over first, oriented so that larger is better.
-fn effect(all: &[Compared<'_>], one: &Compared<'_>) -> Option<Effect> {
-    let same_work = |other: &&Compared<'_>| {
-        other.test == one.test
-            && other.metric == one.metric
-            && other.cells.0.workload.name == one.cells.0.workload.name
+/// Second over first, oriented so that larger is better. Pairs of the same work share what is known of its scatter.
+fn effects(all: &[Compared<'_>]) -> Vec<Option<Effect>> {
+    fn work<'a>(one: &Compared<'a>) -> (&'a str, Metric, &'a str) {
+        (one.test, one.metric, one.cells.0.workload.name.as_str())
+    }
+    let mut by_work: HashMap<_, Vec<&Compared<'_>>> = HashMap::new();
+    for one in all {
+        by_work.entry(work(one)).or_default().push(one);
+    }
+    let pool = |pairs: Vec<&Compared<'_>>| {
+        PooledVariance::of_pairs(
+            pairs
+                .into_iter()
+                .map(|pair| (pair.second.as_slice(), pair.first.as_slice())),
+        )
     };
-    let pairs = all.iter().filter(same_work);
-    let pool = PooledVariance::of_pairs(pairs.map(|pair| (pair.second.as_slice(), pair.first.as_slice())));
-    Effect::of(&one.second, &one.first, pool.as_ref()).map(|effect| faster(effect, one.metric.better()))
+    let pools: HashMap<_, _> = by_work.into_iter().map(|(work, pairs)| (work, pool(pairs))).collect();
+    let effect = |one: &Compared<'_>| {
+        let pool = pools.get(&work(one)).and_then(Option::as_ref);
+        Effect::of(&one.second, &one.first, pool).map(|effect| faster(effect, one.metric.better()))
+    };
+    all.iter().map(effect).collect()
 }
 
 #[cfg(test)]

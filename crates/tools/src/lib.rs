@@ -27,7 +27,7 @@ pub use found_tools::{CARRIED, CARRIED_MOUNT, SEARCH_PATH, Tools};
 pub use host_program::{has_host_program, host_program, search_path};
 pub use invocation::{Invocation, shell_word};
 pub use run::GUEST_ENVIRONMENT;
-pub use supervise::die_with;
+pub use supervise::{die_with, wait_for_programs};
 pub use version::Version;
 
 use study::event::Event;

@@ -46,6 +46,13 @@ pub(crate) fn in_a_group_of_its_own(command: &mut Command) {
     }
 }
 
+/// From now on programs that end are waited for, also where the parent of this process ignores SIGCHLD: then the kernel would
+/// discard how they ended.
+pub fn wait_for_programs() {
+    // SAFETY: the default handler.
+    unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
+}
+
 /// For a child between fork and exec: the kernel sends it this signal when the thread that started it ends. Makes
 /// only two system calls.
 ///

@@ -191,7 +191,9 @@ fn several_imports_stand_next_to_a_run() {
         .stdout
         .replace('\n', " ");
     assert!(
-        shown.contains("Without a counterpart in this run: jobs seqread."),
+        shown.contains(
+            "Without a counterpart in this run, which is a workload with the name of the job: jobs seqread."
+        ),
         "{shown}"
     );
     // The test `write` moves to the run's workload: the cell that it leaves is not that of the other import.
@@ -329,4 +331,19 @@ fn issue_39_11_a_job_is_that_of_the_workload_of_its_name() {
     ] {
         assert!(first_screen.contains(words), "{words} in {}", ran.stdout);
     }
+}
+
+/// A file that was imported under one name was "already in the store" under another one, and not stored.
+#[test]
+fn issue_39_names_of_different_options_are_different_imports() {
+    let desk = Desk::new();
+    desk.write("r.json", fio("r", 100));
+    let stored = |arguments: &[&str]| {
+        let ran = desk.run(&[&["import", "r.json"], arguments].concat());
+        assert_eq!(ran.exit, Some(0), "{}", ran.stderr);
+        !(ran.stdout + &ran.stderr).contains("already in the store")
+    };
+    assert!(stored(&["--stack", "a"]) && !stored(&["--stack", "a"]));
+    assert!(stored(&["--workload", "a"]) && stored(&["--test", "a"]));
+    assert!(stored(&["--stack", "x, y"]) && stored(&["--stack", "x", "--workload", "y"]));
 }

@@ -193,3 +193,42 @@ fn issue_14_many_cells_are_merged_shown_and_reported_in_bounded_time_and_memory(
         .len();
     println!("report.html: {} KiB", page >> 10);
 }
+
+/// Imports of thousands of results or of jobs took minutes to compare, because each was looked for among all.
+#[test]
+fn issue_39_many_imported_results_are_shown_compared_and_reported_in_seconds() {
+    const MANY: usize = 3000;
+    let desk = Desk::new();
+    let job = |number: usize| {
+        format!(
+            r#"{{"jobname": "j{number}", "groupid": {number}, "error": 0, "read": {{"io_bytes": 4096000, "runtime": 1000, "total_ios": 1000,
+            "lat_ns": {{"N": 1000}}}}, "write": {{"io_bytes": 0, "runtime": 0, "total_ios": 0, "lat_ns": {{"N": 0}}}}}}"#
+        )
+    };
+    let jobs: Vec<String> = (0..MANY).map(job).collect();
+    desk.write(
+        "jobs.json",
+        format!(r#"{{"fio version": "fio-3.33", "jobs": [{}]}}"#, jobs.join(",")),
+    );
+    let machine = |number: usize| {
+        format!(
+            "1.98,2.00,h{number},1,1600000000,8G,,8192,5,100,50,150000,20,90000,15,900,95,300000,25,300.0,10,16,,,,,1000,10,+++++,+++,\
+             2000,12,1100,11,+++++,+++,2100,13,{}\n",
+            ["10ms"; 12].join(",")
+        )
+    };
+    desk.write("machines.csv", (0..MANY).map(machine).collect::<String>());
+    for file in ["jobs.json", "machines.csv"] {
+        let store = format!("{file}.db");
+        assert_eq!(desk.run(&["import", file, "--store", &store]).exit, Some(0));
+        for arguments in [
+            &["show", "--store", &store] as &[&str],
+            &["compare", &store, &store],
+            &["report", "--store", &store, "-o", "page.html"],
+        ] {
+            let seconds = cost(&desk, arguments).processor.as_secs_f64();
+            println!("{}: {seconds:.1} s", arguments.join(" "));
+            assert!(seconds < 20.0, "{arguments:?}: {seconds} s");
+        }
+    }
+}

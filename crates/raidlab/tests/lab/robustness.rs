@@ -1,9 +1,11 @@
 //! A guest that misbehaves, hangs or is killed ends its trial with a message, and leaves nothing behind.
 
 use crate::guest::{Guest, script, trials};
+use crate::laboratory::{Laboratory, succeeded};
 use lab::job::GuestJob;
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 use std::time::{Duration, SystemTime};
 use trial::{Limits, ProcessEnd};
 
@@ -225,4 +227,20 @@ fn a_guest_without_memory_says_so() {
         console.contains("memory allocation of") || console.contains("Out of memory"),
         "{console}"
     );
+}
+
+/// A parent that ignores SIGCHLD made the kernel discard how programs ended: the cached kernel was built again, in vain.
+#[test]
+fn issue_39_a_parent_that_ignores_its_children_changes_nothing() {
+    let Some(laboratory) = Laboratory::open() else { return };
+    laboratory.study(
+        "ram = \"128M\"\n[disks]\nmodel = \"wd-500gb-2007\"\n[[workload]]\nname = \"w\"\n\
+         io = { rw = \"write\", size = \"1M\" }\n[precision]\ntrials = 1\n",
+    );
+    let mut command = Command::new("sh");
+    command.args(["-c", "trap '' CHLD; exec \"$0\" run study.toml"]);
+    command
+        .arg(env!("CARGO_BIN_EXE_raidlab"))
+        .current_dir(laboratory.folder());
+    succeeded(&mut command);
 }

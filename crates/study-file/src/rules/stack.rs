@@ -26,8 +26,23 @@ pub(crate) fn check_stack(machine: &MachineSpec, stack: &StackSpec, disk_bytes: 
     all.extend(machine::buses(machine));
     all.extend(room(machine, stack, disk_bytes));
     all.extend(created_once(machine, stack));
+    all.extend(read_ahead(stack));
     all.extend(memory::of_stack(machine, stack, disk_bytes));
     all
+}
+
+/// Sectors of a page, in which the kernel counts read-ahead.
+const SECTORS_OF_A_PAGE: u64 = 8;
+
+fn read_ahead(stack: &StackSpec) -> Option<Impossible> {
+    let sectors = stack
+        .read_ahead_sectors
+        .filter(|sectors| !sectors.is_multiple_of(SECTORS_OF_A_PAGE))?;
+    impossible(
+        &["read_ahead"],
+        format!("a read-ahead of {sectors} sectors is not a multiple of a page"),
+        format!("write a multiple of {SECTORS_OF_A_PAGE}"),
+    )
 }
 
 /// Whether copies of a stack's disks can be assembled and mounted.

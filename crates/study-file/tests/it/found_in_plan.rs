@@ -108,3 +108,10 @@ fn a_mount_option_that_does_not_exist_is_an_error_of_the_plan() {
     assert!(said("kernel = \"mine\"\n[[stack]]\nmount = \"my_own_option\"").is_empty());
     assert!(!said("kernel = \"mine\"\n[[stack]]\nmount = \"noatme\"").is_empty());
 }
+
+/// The kernel counts read-ahead in pages: a run failed at its first trial.
+#[test]
+fn issue_39_a_read_ahead_that_is_no_number_of_pages_is_an_error_of_the_plan() {
+    assert!(said("[[stack]]\nread_ahead = 7").contains("a read-ahead of 7 sectors is not a multiple of a page"));
+    assert_eq!(said("[[stack]]\nread_ahead = [0, 8, 6144]"), "");
+}

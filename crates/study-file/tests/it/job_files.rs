@@ -172,3 +172,9 @@ fn issue_39_jobs_with_one_filename_share_a_file() {
     assert!(shares("filename=x\n"));
     assert!(!shares(""));
 }
+
+/// Editors of Windows begin a file with a mark that nobody sees.
+#[test]
+fn issue_39_a_byte_order_mark_is_no_option() {
+    study("\u{feff}[global]\nrw=read\nsize=1m\n[a]\n", "").expect("a job file");
+}

@@ -63,6 +63,8 @@ impl JobFile {
     /// Appends the lines of a text.
     fn add(&mut self, path: &str, text: &str, include: &mut Include<'_>, refused: &mut Vec<Refusal>) {
         let included = path != self.path;
+        // A byte order mark.
+        let text = text.trim_start_matches('\u{feff}');
         for (number, line) in (1..).zip(text.lines()) {
             self.text.push_str(line);
             self.text.push('\n');
