@@ -7,6 +7,7 @@ pub mod figures;
 pub mod format;
 mod layout;
 pub(crate) mod plausibility;
+pub mod uncertainty;
 
 use crate::contents::Survival;
 use crate::description::{Device, DiskDescription, Interface};

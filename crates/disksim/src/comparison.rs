@@ -37,6 +37,8 @@ pub struct Comparison {
     pub follows: bool,
     pub sure: Sure,
     pub source: String,
+    /// Within which the model's figure is at 95 %, by what is not known of its parameters; `None` without drawn models.
+    pub range: Option<[f64; 2]>,
 }
 
 impl Comparison {
@@ -47,6 +49,16 @@ impl Comparison {
 
     pub fn meets_its_goal(&self) -> bool {
         self.deviation_percent().abs() <= self.goal_percent
+    }
+
+    /// Whether the real figure is in the range.
+    pub fn is_covered(&self) -> bool {
+        self.range.is_some_and(|[low, high]| (low..=high).contains(&self.real))
+    }
+
+    /// Half of the range, relative to its middle.
+    pub fn half_width_percent(&self) -> Option<f64> {
+        self.range.map(|[low, high]| ((high / low).sqrt() - 1.0) * 100.0)
     }
 
     /// Measured or specified by the vendor, not used to make the model, and not implied by another figure.
@@ -98,6 +110,32 @@ pub fn compare(model: &Model) -> Result<Vec<Comparison>, Wrong> {
     };
     let checks = model.file.check.iter().enumerate();
     checks.map(|(at, check)| runs.comparison(at, check)).collect()
+}
+
+/// Probability of a range: 95 %.
+const SIGMAS: f64 = 1.96;
+
+/// The same, with ranges from this many models that are drawn from what is not known of this one.
+pub fn compare_drawn(model: &Model, draws: u32) -> Result<Vec<Comparison>, Wrong> {
+    let mut all = compare(model)?;
+    let mut logs: Vec<Vec<f64>> = all.iter().map(|_| Vec::new()).collect();
+    for seed in 0..u64::from(draws) {
+        let (drawn, _) = model.drawn(seed);
+        for (figure, logs) in compare(&drawn)?.iter().zip(&mut logs) {
+            logs.push(figure.model.max(f64::MIN_POSITIVE).ln());
+        }
+    }
+    for (figure, logs) in all.iter_mut().zip(&logs) {
+        let count = logs.len() as f64;
+        if logs.len() > 1 {
+            let mean = logs.iter().sum::<f64>() / count;
+            let variance = logs.iter().map(|log| (log - mean) * (log - mean)).sum::<f64>() / (count - 1.0);
+            // The interval of one more value.
+            let half = SIGMAS * (variance * (1.0 + 1.0 / count)).sqrt();
+            figure.range = Some([(mean - half).exp(), (mean + half).exp()]);
+        }
+    }
+    Ok(all)
 }
 
 /// Whether the model was fitted to this figure, or its layout was derived from this streaming rate.
@@ -167,6 +205,7 @@ impl Runs<'_> {
             follows: follows(self.model, at),
             sure: check.sure,
             source: check.source.clone(),
+            range: None,
         })
     }
 

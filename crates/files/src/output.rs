@@ -216,7 +216,7 @@ fn check_folder(path: &Path) -> Result<(), OutputError> {
 /// Rejects files with valuable contents.
 fn check_contents(path: &Path) -> Result<(), OutputError> {
     const SQLITE: &[u8] = b"SQLite format 3\0";
-    /// Of write-ahead logs and of rollback journals (the file formats of SQLite, sections 3 and 4).
+    /// How write-ahead logs and rollback journals begin (the file formats of SQLite, sections 3 and 4).
     const LOGS: [&[u8]; 3] = [
         b"\x37\x7f\x06\x82",
         b"\x37\x7f\x06\x83",

@@ -71,6 +71,37 @@ impl Models {
     }
 }
 
+impl Models {
+    /// The model of a group's disks in trials with a seed: drawn, if the study asks for it. Groups of one model have the same.
+    ///
+    /// # Errors
+    /// If there is no such model.
+    pub fn of_seed(&self, group: &DiskGroup, machine: &MachineSpec, seed: u64) -> Result<Model, catalogue::Error> {
+        let model = self.find(group)?;
+        Ok(match machine.draws_models {
+            true => model.drawn(seed).0,
+            false => model,
+        })
+    }
+
+    /// What was drawn for trials with a seed: `wd-wd40efrx.disk.seek` and its factor. Empty if nothing is drawn.
+    pub fn drawn(&self, machine: &MachineSpec, seed: u64) -> BTreeMap<String, f64> {
+        let groups = machine.disks.iter().filter(|_| machine.draws_models);
+        let mut all = BTreeMap::new();
+        for group in groups {
+            let drawn = self
+                .find(group)
+                .map_or_else(|_| Vec::new(), |model| model.drawn(seed).1);
+            all.extend(
+                drawn
+                    .into_iter()
+                    .map(|one| (format!("{}.{}", group.model, one.figure), one.factor)),
+            );
+        }
+        all
+    }
+}
+
 /// The figures of a model that are neither measured nor from a document, but from memory or a guess: `sustained rate`, `seek`,
 /// `read-ahead`.
 pub fn estimates(model: &Model) -> Vec<String> {
@@ -126,7 +157,7 @@ pub fn description(
 ) -> Result<Description, DisksError> {
     let mut disks = Vec::new();
     for group in &machine.disks {
-        let model = models.find(group)?;
+        let model = models.of_seed(group, machine, seed)?;
         for number in 1..=group.count {
             let mut disk = model.description(study::trial_seed(seed, disks.len() as u32));
             set(&mut disk.device, &group.model, stack)?;

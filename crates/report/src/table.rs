@@ -349,6 +349,13 @@ fn notes(input: &Input, workloads: &[WorkloadResults]) -> Vec<String> {
             "{BEST} no stack is shown to be faster; no mark where none is shown to differ"
         ));
     }
+    if intervals().any(|interval| interval.basis == Basis::Drawn) {
+        notes.push(
+            "each trial has disks of another model, drawn from what is not known of them: 95 % intervals are of one such disk, and \
+             more trials make them hardly narrower"
+                .to_owned(),
+        );
+    }
     if intervals().any(|interval| interval.basis == Basis::Identical) {
         notes.push(format!(
             "{SAME}: all trials gave this value; it does not depend on the seed"

@@ -51,6 +51,9 @@ pub(crate) fn machine(machine: MachineKind, plan: &Plan) -> &'static str {
 
 /// How far each disk model can be trusted, a sentence or two each: results are no better than they are.
 pub(crate) fn models(input: &Input) -> Vec<String> {
+    if input.plan.cells.iter().any(|cell| cell.machine.draws_models) {
+        return vec!["Models of disks are drawn for each trial from the ranges of what is not known of them: intervals and ranks include that.".to_owned()];
+    }
     input.disks.iter().filter_map(model).collect()
 }
 

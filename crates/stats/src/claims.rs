@@ -295,7 +295,7 @@ impl<'a> Court<'a> {
         };
         let values: Vec<InBlock> = of_test()
             .filter(|one| one.entry.metric == metric && one.counts())
-            .map(InBlock::by_round)
+            .map(|one| InBlock::by_round(one).drawn(cell.machine.draws_models))
             .collect();
         (!values.is_empty()).then_some(Contender {
             cell,

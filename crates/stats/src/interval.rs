@@ -36,6 +36,8 @@ pub enum Basis {
     LogNormal,
     /// Differences within blocks, with the variance of all cells with the same workload: see [`crate::compare`].
     Blocks,
+    /// One more value is within it, if logarithms of the values are normally distributed: each is of another drawn disk.
+    Drawn,
     /// All values were equal.
     Identical,
 }
@@ -73,6 +75,23 @@ pub(crate) fn of_centre(sorted: &[f64], alpha: f64) -> Option<Interval> {
         });
     }
     (first > 0.0).then(|| log_normal(sorted, alpha))
+}
+
+/// The interval of one more value at confidence 1 − `alpha`; as [`of_centre`].
+pub(crate) fn of_one_more(values: &[f64], alpha: f64) -> Option<Interval> {
+    let is_positive = values.iter().all(|value| *value > 0.0);
+    if values.len() < TRIALS_MIN || !is_positive {
+        return None;
+    }
+    let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
+    let (mean, variance) = mean_and_variance(&logs);
+    let n = logs.len() as f64;
+    let half = student_t(alpha, n - 1.0) * (variance * (1.0 + 1.0 / n)).sqrt();
+    Some(Interval {
+        low: (mean - half).exp(),
+        high: (mean + half).exp(),
+        basis: Basis::Drawn,
+    })
 }
 
 /// The largest k for which the k-th smallest and k-th largest of n values enclose the median with probability 1 −

@@ -87,8 +87,7 @@ impl Measure {
         let Some(&best) = self.ranking.tiers.first().and_then(|tier| tier.first()) else {
             return effects;
         };
-        let values =
-            |place: usize| -> Vec<InBlock> { self.rows[place].values.iter().map(InBlock::by_round).collect() };
+        let values = |place: usize| -> Vec<InBlock> { self.rows[place].in_blocks() };
         let placed: Vec<usize> = self.ranking.tiers.iter().flatten().copied().collect();
         let of_placed: Vec<Vec<InBlock>> = placed.iter().map(|&place| values(place)).collect();
         let pool = PooledVariance::of(&of_placed);
@@ -117,12 +116,21 @@ pub struct Row {
     pub stack: String,
     /// The stack's cell with this workload; absent if the plan has none.
     pub cell: Option<CellId>,
+    /// Each value is of another drawn disk ([`study::stack::MachineSpec::draws_models`]).
+    pub is_drawn: bool,
     /// The valid values, by trial.
     pub values: Vec<Measurement>,
     /// `None` if there are none.
     pub summary: Option<Summary>,
     /// Measurements that are excluded because a guard failed.
     pub excluded: Vec<Measurement>,
+}
+
+impl Row {
+    fn in_blocks(&self) -> Vec<InBlock> {
+        let values = self.values.iter().map(InBlock::by_round);
+        values.map(|one| one.drawn(self.is_drawn)).collect()
+    }
 }
 
 /// Evaluates all measurements of a run. Each measure has a row for every stack of the plan, in its order, which is
@@ -203,6 +211,7 @@ struct Stack<'a> {
     cell: Option<CellId>,
     /// Imported results, of unknown origin: shown next to raidlab's own, but not ranked.
     is_imported: bool,
+    is_drawn: bool,
 }
 
 fn stacks<'a>(plan: &'a Plan, workload: &str) -> Vec<Stack<'a>> {
@@ -216,6 +225,7 @@ fn stacks<'a>(plan: &'a Plan, workload: &str) -> Vec<Stack<'a>> {
             label,
             cell: cell.map(|cell| cell.id),
             is_imported: cell.is_some_and(|cell| cell.is_imported()),
+            is_drawn: cell.is_some_and(|cell| cell.machine.draws_models),
         }
     };
     plan.stack_labels().into_iter().map(of_label).collect()
@@ -257,12 +267,15 @@ fn judge_measure(stacks: &[Stack<'_>], of_test: &[&Measurement], metric: Metric,
                 stack: stack.label.to_owned(),
                 cell: stack.cell,
                 values: counted.into_iter().cloned().collect(),
-                summary: Summary::of(&values, alpha.of_intervals),
+                is_drawn: stack.is_drawn,
+                summary: match stack.is_drawn {
+                    true => Summary::of_drawn(&values, alpha.of_intervals),
+                    false => Summary::of(&values, alpha.of_intervals),
+                },
                 excluded: excluded.into_iter().cloned().collect(),
             }
         })
         .collect();
-    let in_blocks = |row: &Row| row.values.iter().map(InBlock::by_round).collect();
     let is_mixed = stacks.iter().any(|stack| stack.is_imported) && stacks.iter().any(|stack| !stack.is_imported);
     let values: Vec<Vec<InBlock>> = rows
         .iter()
@@ -271,7 +284,7 @@ fn judge_measure(stacks: &[Stack<'_>], of_test: &[&Measurement], metric: Metric,
             if is_mixed && stack.is_imported {
                 Vec::new()
             } else {
-                in_blocks(row)
+                row.in_blocks()
             }
         })
         .collect();

@@ -177,7 +177,11 @@ mod tests {
         values
             .iter()
             .zip(0..)
-            .map(|(&value, block)| InBlock { block, value })
+            .map(|(&value, block)| InBlock {
+                block,
+                value,
+                is_drawn: false,
+            })
             .collect()
     }
 

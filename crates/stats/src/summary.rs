@@ -33,6 +33,15 @@ impl Summary {
         })
     }
 
+    /// Each value is of another drawn disk: the interval is that of one more.
+    pub fn of_drawn(values: &[f64], alpha: f64) -> Option<Self> {
+        let interval = interval::of_one_more(values, alpha);
+        Some(Self {
+            interval,
+            ..Self::of(values, alpha)?
+        })
+    }
+
     /// In another unit.
     pub fn scaled(&self, factor: f64) -> Self {
         let interval = self.interval.map(|interval| Interval {

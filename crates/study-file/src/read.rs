@@ -32,10 +32,12 @@ pub fn read(source: &str, file_name: &str, known: &Known) -> Result<Plan, Diagno
     let precision = precision(&top, &mut found);
     let no_disks = Entry::absent(Table::Disks, 0..0);
     let disks = top.tables("disks").first().unwrap_or(&no_disks);
+    let mut fixed = Fixed::read(disks, kind, known, &mut found);
+    fixed.draws_models = draws_models(&top);
     let setting = Setting {
         kind,
         known,
-        fixed: &Fixed::read(disks, kind, known, &mut found),
+        fixed: &fixed,
     };
     let mut matrix = Matrix::expand(&setting, &units, &workloads, &mut found);
     acts::put_on(&top, kind, &mut matrix.cells, &mut found);
@@ -206,6 +208,11 @@ fn replicates(top: &Entry, cells: &mut Vec<Cell>) {
         .iter()
         .flat_map(|cell| (0..count).map(move |number| replicate(cell, number)))
         .collect();
+}
+
+fn draws_models(top: &Entry) -> bool {
+    let given = top.tables("precision").first().and_then(|entry| entry.value("models"));
+    given.is_some_and(|given| matches!(given.value, Value::Flag(true)))
 }
 
 fn precision(top: &Entry, found: &mut Found) -> Precision {

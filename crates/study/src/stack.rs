@@ -34,6 +34,9 @@ pub struct MachineSpec {
     /// In the lab: each stack is created once for each seed, and its trials start from copies of its disks.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub create_once: bool,
+    /// In the lab: the models of disks are drawn from what is not known of them, for each seed anew.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub draws_models: bool,
     /// The processor of a lab guest; absent if it is infinitely fast, and on a host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub processor: Option<ProcessorSpec>,

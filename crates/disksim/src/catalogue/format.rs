@@ -26,6 +26,10 @@ pub enum Sure {
 pub struct Figure<T> {
     pub is: Spanned<T>,
     pub sure: Sure,
+    /// The factor, less 1, up and down within which it lies with a probability of 95 %: 0.1 is 1/1.1 to 1.1. Default: by its kind and
+    /// `sure` ([`super::uncertainty`]).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub within: Option<f64>,
     pub source: String,
 }
 
@@ -40,6 +44,7 @@ impl<T> Figure<T> {
         Figure {
             is: Spanned::new(0..0, is),
             sure,
+            within: None,
             source: source.into(),
         }
     }

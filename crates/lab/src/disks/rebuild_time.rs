@@ -33,12 +33,15 @@ impl WholeDisk {
     pub fn of(trial: &Trial, models: &Models) -> Option<Self> {
         let cell = &trial.cell;
         let group = cell.machine.group(DATA).filter(|_| !cell.acts.is_empty())?;
-        let model = models.find(group).ok()?;
+        let model = models.of_seed(group, &cell.machine, trial.seed).ok()?;
         let bytes = model.sectors * SECTOR_BYTES;
         Some(Self {
             bytes: bytes as f64,
             member_bytes: cell.stack.array.member_size_bytes.unwrap_or(bytes).min(bytes) as f64,
-            rates: rates(group, &model)?,
+            rates: match cell.machine.draws_models {
+                true => of_places(&model)?,
+                false => rates(group, &model)?,
+            },
             limit: match cell.stack.keeper(group.count) {
                 Some(Keeper::Md) => f64::from(cell.stack.array.sync_speed_max.unwrap_or(LIMIT_KIB_S)) / 1024.0,
                 _ => f64::INFINITY,
@@ -101,17 +104,15 @@ fn rates(group: &DiskGroup, model: &Model) -> Option<Vec<f64>> {
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     known
         .entry((group.model.clone(), group.model_sha256.clone()))
-        .or_insert_with(|| {
-            let places = show(model).ok()?.streaming;
-            let rate = |read: f64, write: f64| read.min(write) * 1e6 / MEBIBYTE;
-            Some(
-                places
-                    .iter()
-                    .map(|place| rate(place.read_mb_s, place.write_mb_s))
-                    .collect(),
-            )
-        })
+        .or_insert_with(|| of_places(model))
         .clone()
+}
+
+fn of_places(model: &Model) -> Option<Vec<f64>> {
+    let places = show(model).ok()?.streaming;
+    let rate = |read: f64, write: f64| read.min(write) * 1e6 / MEBIBYTE;
+    let rates = places.iter().map(|place| rate(place.read_mb_s, place.write_mb_s));
+    Some(rates.collect())
 }
 
 #[cfg(test)]

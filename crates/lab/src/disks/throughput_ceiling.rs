@@ -46,7 +46,7 @@ impl DiskBound {
         }
         let (mut read, mut write, mut disks, mut requests) = (0.0, 0.0, 0, Vec::new());
         for group in &cell.machine.disks {
-            let rates = rates(group, models)?;
+            let rates = rates(group, trial, models)?;
             let count = f64::from(group.count);
             let written = if group.name == DATA {
                 stack.array.member_bytes_min(group.count, 1 << 20) as f64 / MEBIBYTE
@@ -57,7 +57,7 @@ impl DiskBound {
             write += count * rates.write_mb_s * 1e6 / MEBIBYTE / written;
             disks += group.count;
             if group.name == DATA {
-                let model = models.find(group).ok()?;
+                let model = models.of_seed(group, &cell.machine, trial.seed).ok()?;
                 let jobs = cell.workload.work.spec().jobs().into_iter();
                 let bound = |job: IoJob<'_>| {
                     let bound = RequestBound::of(cell, &job.io, &model.device, written)?;
@@ -167,8 +167,12 @@ fn direction(work: &Work, test: &TestId) -> Option<Direction> {
     }
 }
 
-/// Sustained rates of a model. Computed once per model, which takes milliseconds.
-fn rates(group: &DiskGroup, models: &Models) -> Option<Sustained> {
+/// Sustained rates of a model. Computed once per model, which takes milliseconds; a drawn one has no other trials.
+fn rates(group: &DiskGroup, trial: &Trial, models: &Models) -> Option<Sustained> {
+    let machine = &trial.cell.machine;
+    if machine.draws_models {
+        return sustained(&models.of_seed(group, machine, trial.seed).ok()?).ok();
+    }
     type Key = (String, Option<String>);
     static KNOWN: Mutex<BTreeMap<Key, Option<Sustained>>> = Mutex::new(BTreeMap::new());
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);

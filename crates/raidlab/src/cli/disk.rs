@@ -24,6 +24,9 @@ pub enum DiskCommand {
         /// Models of the catalogue, model files (.toml), or DiskSim parameter files (.diskspecs) (default: the
         /// whole catalogue, which takes about a minute, and 3 GiB of memory for an SSD of 4 TB)
         models: Vec<String>,
+        /// Also draw this many models from what is not known of each, and show the ranges of their figures
+        #[arg(long, value_name = "COUNT", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=1000))]
+        draws: u32,
         #[arg(long, value_enum, default_value_t = Format::Text)]
         format: Format,
     },

@@ -29,7 +29,7 @@ pub fn disk(command: &DiskCommand) -> Result<ExitCode, ExpectedError> {
             }
         }
         DiskCommand::Show { model, format } => print_as(*format, &show::show(&model_of(model)?, *format)?)?,
-        DiskCommand::Check { models, format } => print_as(*format, &check::check(models, *format)?)?,
+        DiskCommand::Check { models, draws, format } => print_as(*format, &check::check(models, *draws, *format)?)?,
         DiskCommand::Replay {
             model,
             trace,

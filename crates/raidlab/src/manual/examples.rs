@@ -127,10 +127,16 @@ pub const ALL: &[(&str, &[Example])] = &[
     ),
     (
         "raidlab disk check",
-        &[(
-            "raidlab disk check seagate-ironwolf-12tb",
-            "Compares a model with published figures of its disk.",
-        )],
+        &[
+            (
+                "raidlab disk check seagate-ironwolf-12tb",
+                "Compares a model with published figures of its disk.",
+            ),
+            (
+                "raidlab disk check --draws 12",
+                "Also shows how far the figures of each model are known, and how often real ones are in that range.",
+            ),
+        ],
     ),
     (
         "raidlab disk replay",
@@ -205,6 +211,17 @@ pub const ALL: &[(&str, &[Example])] = &[
         ],
     ),
     ("raidlab kernel list", &[("raidlab kernel list", "Lists the kernels.")]),
+    (
+        "raidlab cache list",
+        &[("raidlab cache list", "Lists what the cache has, with sizes.")],
+    ),
+    (
+        "raidlab cache drop",
+        &[(
+            "raidlab cache drop --unused",
+            "Deletes kernels and stacks of other versions, and what only makes builds quicker.",
+        )],
+    ),
     (
         "raidlab doctor",
         &[

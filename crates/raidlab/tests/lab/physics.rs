@@ -1,6 +1,6 @@
 //! A raw disk of the lab performs like its model, seen from the guest's user space.
 
-use crate::laboratory::{Laboratory, Results};
+use crate::laboratory::{Laboratory, Results, succeeded};
 use disksim::catalogue::{self, Model};
 use disksim::description::{Device, Mechanical};
 use disksim::geometry::Geometry;
@@ -164,4 +164,51 @@ fn seek_ns(disk: &Mechanical, cylinders: u32) -> f64 {
     let low = disk.seek[above - 1];
     let share = f64::from(cylinders - low.cylinders) / f64::from(high.cylinders - low.cylinders);
     low.seek_ns as f64 + share * (high.seek_ns as f64 - low.seek_ns as f64)
+}
+
+/// Intervals said how seeds scatter, and nothing of what is known of the disks: every trial had the same disk.
+#[test]
+fn issue_41_each_trial_has_disks_of_a_drawn_model_and_all_stacks_the_same() {
+    let Some(laboratory) = Laboratory::open() else { return };
+    let study = |models: &str| {
+        format!(
+            "ram = \"128M\"\n[disks]\nmodel = \"seagate-ironwolf-4tb\"\ncount = 2\n[[stack]]\narray = {{ level = [0, 1] }}\n\
+             fs = {{ type = \"none\" }}\n[[workload]]\nname = \"w\"\n\
+             io = {{ rw = \"read\", bs = \"1M\", size = \"256M\", direct = true, iodepth = 4 }}\n[precision]\ntrials = 4\n{models}\n"
+        )
+    };
+    let relative = |models: &str, store: &str| -> Vec<f64> {
+        laboratory.study(&study(models));
+        succeeded(&mut laboratory.raidlab(&["run", "study.toml", "--store", store]));
+        let exported = succeeded(&mut laboratory.raidlab(&["export", "--store", store, "--format", "json"]));
+        let exported: serde_json::Value = serde_json::from_str(&exported).expect("JSON");
+        let samples = exported["samples"].as_array().expect("samples");
+        let of = |cell: &str| -> Vec<f64> {
+            let of_cell = samples.iter().filter(|one| {
+                one["metric"] == "throughput" && one["cell"].as_str().is_some_and(|name| name.starts_with(cell))
+            });
+            of_cell.map(|one| one["value"].as_f64().expect("a number")).collect()
+        };
+        let (striped, mirrored) = (of("RAID 0"), of("RAID 1"));
+        assert_eq!((striped.len(), mirrored.len()), (4, 4), "{samples:?}");
+        let (least, most) = striped.iter().fold((f64::INFINITY, 0.0_f64), |(low, high), value| {
+            (low.min(*value), high.max(*value))
+        });
+        let ratios = striped.iter().zip(&mirrored).map(|(one, other)| one / other);
+        std::iter::once(most / least).chain(ratios).collect()
+    };
+    let plain = relative("", "plain.db");
+    let drawn = relative("models = true", "drawn.db");
+    // The rate of the media is from memory: 12 %.
+    assert!(
+        plain[0] < 1.01 && (1.03..1.6).contains(&drawn[0]),
+        "{plain:?} {drawn:?}"
+    );
+    // It is that of both stacks, so that their ratio hardly changes.
+    for ratio in &drawn[1..] {
+        assert!((ratio / plain[1] - 1.0).abs() < 0.1, "{plain:?} {drawn:?}");
+    }
+    assert_eq!(relative("models = true", "again.db"), drawn);
+    let exported = succeeded(&mut laboratory.raidlab(&["export", "--store", "drawn.db", "--format", "json"]));
+    assert!(exported.contains("drawn.seagate-ironwolf-4tb.disk.rate"));
 }

@@ -438,6 +438,13 @@ pub(super) fn notes(input: &Input, results: &Results) -> Vec<String> {
                 .to_owned(),
         );
     }
+    if bases.contains(&Basis::Drawn) {
+        notes.push(
+            "Each trial has disks of another model, drawn from what is not known of them: intervals are of one such disk (Student's t \
+             prediction interval of the logarithms), and more trials make them hardly narrower."
+                .to_owned(),
+        );
+    }
     if bases.contains(&Basis::Identical) {
         notes.push(
             "(same): all trials gave this value. It does not depend on the seed, but may differ on other machines."

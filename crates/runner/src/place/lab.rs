@@ -132,7 +132,7 @@ impl Place for LabPlace {
             },
             false => None,
         };
-        for (key, value) in provenance(trial, kernel, programs) {
+        for (key, value) in provenance(trial, kernel, programs).into_iter().chain(self.drawn(trial)) {
             see(Seen::Event(Event::Provenance { key, value }));
         }
         let image = GuestFile {
@@ -244,6 +244,14 @@ impl LabPlace {
         created.calls.iter().cloned().for_each(|call| see(Seen::Event(call)));
         let copy = created.contents.copy(&self.spare, config.folder);
         copy.map_err(|error| NotCreated::Place(error.into()))
+    }
+
+    /// What was drawn for the models of its disks: `drawn.wd-wd40efrx.disk.seek`, a factor.
+    fn drawn(&self, trial: &Trial) -> Vec<(String, String)> {
+        let drawn = self.models.drawn(&trial.cell.machine, trial.seed).into_iter();
+        drawn
+            .map(|(figure, factor)| (format!("drawn.{figure}"), format!("{factor:.4}")))
+            .collect()
     }
 
     /// Everything that the contents of a created stack depend on, this build of raidlab and the programs of the guest included.

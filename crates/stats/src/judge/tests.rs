@@ -46,6 +46,7 @@ fn cell(stack: &str) -> Cell {
             disks: Vec::new(),
             buses: Vec::new(),
             create_once: false,
+            draws_models: false,
         }),
         stack: Arc::new(StackSpec {
             mount_options: vec![stack.to_owned()],

@@ -15,6 +15,8 @@ pub(crate) struct Fixed {
     named: Vec<Group>,
     pub buses: Vec<Bus>,
     pub group_stacks: Vec<GroupStack>,
+    /// `[precision] models`.
+    pub draws_models: bool,
 }
 
 #[derive(Debug)]
@@ -127,6 +129,7 @@ fn stack_of(
         disks: vec![known.disks(kind, DATA, &model.unwrap_or_default(), group(entry, found)?.count)],
         buses: Vec::new(),
         create_once: false,
+        draws_models: false,
         processor: None,
     };
     let reasons = check_stack(&machine, &stack, disk_bytes);

@@ -25,6 +25,7 @@ pub(crate) fn machine(point: &Point, kind: MachineKind, fixed: &Fixed, known: &K
         disks: std::iter::once(data).chain(others).collect(),
         buses: fixed.buses.clone(),
         create_once: *point.get("create_once") == Value::Flag(true),
+        draws_models: fixed.draws_models && kind == MachineKind::Lab,
         processor: processor(point, known).filter(|_| kind == MachineKind::Lab),
     }
 }

@@ -115,3 +115,17 @@ fn issue_39_a_read_ahead_that_is_no_number_of_pages_is_an_error_of_the_plan() {
     assert!(said("[[stack]]\nread_ahead = 7").contains("a read-ahead of 7 sectors is not a multiple of a page"));
     assert_eq!(said("[[stack]]\nread_ahead = [0, 8, 6144]"), "");
 }
+
+/// Results of drawn models are other results, and those of studies without them stay what they were.
+#[test]
+fn issue_41_models_are_drawn_in_the_lab_where_the_study_asks_for_it() {
+    let cell = |top: &str, precision: &str| {
+        let text = format!("{top}\n[precision]\ntrials = 8\n{precision}\n");
+        study(&text).expect("a sound study").cells.remove(0)
+    };
+    let (drawn, plain) = (cell("", "models = true"), cell("", ""));
+    assert!(drawn.machine.draws_models && !plain.machine.draws_models);
+    assert_ne!(drawn.id, plain.id);
+    assert_eq!(cell("", "models = false").id, plain.id);
+    assert!(!cell("machine = \"host\"", "models = true").machine.draws_models);
+}

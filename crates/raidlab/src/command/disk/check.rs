@@ -3,11 +3,11 @@
 use crate::cli::Format;
 use crate::error::ExpectedError;
 use disksim::catalogue::Model;
-use disksim::comparison::{Comparison, INDEPENDENT_MIN, compare, independent_figures};
+use disksim::comparison::{Comparison, INDEPENDENT_MIN, compare_drawn, independent_figures};
 use prepare::own_models::OwnModels;
 use std::fmt::Write;
 
-pub fn check(models: &[String], format: Format) -> Result<String, ExpectedError> {
+pub fn check(models: &[String], draws: u32, format: Format) -> Result<String, ExpectedError> {
     let names: Vec<String> = match models {
         [] => {
             let own = OwnModels::<Model>::of_user();
@@ -19,7 +19,7 @@ pub fn check(models: &[String], format: Format) -> Result<String, ExpectedError>
     let mut compared = Vec::new();
     for name in &names {
         let model = super::model_of(name)?;
-        let figures = compare(&model).map_err(|wrong| ExpectedError::Check {
+        let figures = compare_drawn(&model, draws).map_err(|wrong| ExpectedError::Check {
             model: name.clone(),
             message: wrong.message,
         })?;
@@ -53,7 +53,7 @@ fn text(compared: &[(Model, Vec<Comparison>)]) -> String {
             met += usize::from(figure.meets_its_goal());
             let _ = writeln!(
                 text,
-                "  {:<44} {:>10} {:>10} {:<4} {:>+7.1}% {:>5}  {:<10} {}{}",
+                "  {:<44} {:>10} {:>10} {:<4} {:>+7.1}% {:>5}  {:<10} {}{}{}",
                 figure.what,
                 number(figure.real),
                 number(figure.model),
@@ -65,6 +65,7 @@ fn text(compared: &[(Model, Vec<Comparison>)]) -> String {
                     format!(">{:.0}%", figure.goal_percent)
                 },
                 format!("{:?}", figure.sure).to_lowercase(),
+                range(figure),
                 match (figure.put_in, figure.follows) {
                     (true, _) => "(the model was made from it) ",
                     (false, true) => "(derived from another: mean = depth ÷ IOPS) ",
@@ -82,7 +83,33 @@ fn text(compared: &[(Model, Vec<Comparison>)]) -> String {
         ),
         _ => writeln!(text, "{met} of {figures} figures within their goals"),
     };
-    text
+    text + &coverage(compared)
+}
+
+/// `13.1 to 15.2, ` before a source; marked if the real figure is not in it.
+fn range(figure: &Comparison) -> String {
+    figure.range.map_or_else(String::new, |[low, high]| {
+        let outside = if figure.is_covered() { "" } else { " (outside)" };
+        format!("{} to {}{outside}, ", number(low), number(high))
+    })
+}
+
+/// How often independent figures of real disks are in their ranges. Empty without ranges.
+fn coverage(compared: &[(Model, Vec<Comparison>)]) -> String {
+    let independent = || {
+        let figures = compared.iter().flat_map(|(_, figures)| figures);
+        figures.filter(|figure| figure.is_independent() && figure.range.is_some())
+    };
+    let covered = independent().filter(|figure| figure.is_covered()).count();
+    let mut widths: Vec<f64> = independent().filter_map(Comparison::half_width_percent).collect();
+    widths.sort_by(f64::total_cmp);
+    match widths.get(widths.len() / 2) {
+        None => String::new(),
+        Some(median) => format!(
+            "{covered} of {} independent figures are in their ranges of 95 %, half of which are narrower than ± {median:.0} %\n",
+            widths.len()
+        ),
+    }
 }
 
 /// With three or four significant digits.
@@ -100,7 +127,7 @@ fn json(compared: &[(Model, Vec<Comparison>)]) -> serde_json::Value {
         serde_json::json!({
             "what": c.what, "unit": c.unit, "real": c.real, "simulated": c.model,
             "deviation_percent": c.deviation_percent(), "goal_percent": c.goal_percent,
-            "within_goal": c.meets_its_goal(), "independent": c.is_independent(),
+            "within_goal": c.meets_its_goal(), "independent": c.is_independent(), "range": c.range,
             "sure": format!("{:?}", c.sure).to_lowercase(), "source": c.source,
         })
     };

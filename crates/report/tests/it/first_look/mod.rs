@@ -445,6 +445,7 @@ fn cell(stack: &Stack, workload: &str, tree: TreeSpec) -> Cell {
             }],
             buses: Vec::new(),
             create_once: false,
+            draws_models: false,
             processor: None,
         }),
         stack: Arc::new(StackSpec {

@@ -102,6 +102,7 @@ pub fn study(kind: Noise, (stacks, rounds): (usize, usize), factor: f64, dice: &
             values[stack].push(InBlock {
                 block: round as u64,
                 value: 100.0 * truth * noise[round * stacks + place].exp(),
+                is_drawn: false,
             });
         }
     }
@@ -143,6 +144,7 @@ fn cell(number: usize) -> Cell {
             disks: Vec::new(),
             buses: Vec::new(),
             create_once: false,
+            draws_models: false,
         }),
         stack: Arc::new(StackSpec {
             mount_options: vec![number.to_string()],
