@@ -8,6 +8,7 @@ pub mod trace;
 
 use disksim::catalogue::figures::Note;
 use disksim::catalogue::format::Sure;
+use disksim::catalogue::uncertainty;
 use disksim::catalogue::{self, Model};
 use disksim::comparison::Fit;
 use disksim::contents::{Survival, Survivors};
@@ -114,6 +115,17 @@ pub fn estimates(model: &Model) -> Vec<String> {
         key => key.replace("_mb_s", " rate").replace("_ms", " time").replace('_', " "),
     };
     model.notes.iter().filter(is_estimate).map(name).collect()
+}
+
+/// A key of [`Models::drawn`] for a person: `seek times of wd-wd40efrx`.
+pub fn drawn_words(key: &str) -> String {
+    let place = ["disk", "flash"]
+        .into_iter()
+        .find_map(|kind| key.rfind(&format!(".{kind}.")));
+    match place.map(|place| (&key[..place], &key[place + 1..])) {
+        Some((model, figure)) => format!("{} of {model}", uncertainty::words(figure)),
+        None => key.to_owned(),
+    }
 }
 
 /// How a model of the catalogue meets published figures of its disk; `None` without such figures, and for other models.

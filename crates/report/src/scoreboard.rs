@@ -4,6 +4,7 @@
 mod by_axis;
 mod choice;
 mod decisive;
+mod guesses;
 mod not_counted;
 pub(crate) mod sentences;
 pub(crate) mod stack_facts;
@@ -62,6 +63,8 @@ pub struct Scoreboard {
     decisive: String,
     /// What each axis changes, all else equal, in sentences.
     pub by_axis: Vec<String>,
+    /// Tests in which it depends on what is not known of the disks which stack is better, in sentences.
+    pub guesses: Vec<String>,
     /// Stacks with a processor that no machine has are left out.
     leaves_unreal_out: bool,
 }
@@ -260,6 +263,7 @@ impl Scoreboard {
             of_caches,
             advice,
             by_axis: by_axis::by_axis(input, &counted),
+            guesses: guesses::guesses(input, &tests),
             leaves_unreal_out: real.is_some(),
         }
     }

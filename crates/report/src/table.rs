@@ -92,6 +92,7 @@ pub fn table(input: &Input, options: TableOptions) -> String {
     add(board
         .by_axis
         .iter()
+        .chain(&board.guesses)
         .map(|line| fill(line))
         .collect::<Vec<_>>()
         .join("\n"));

@@ -243,6 +243,10 @@ fn read_input(
     let mut trials = store.trials(run.id)?;
     trials.retain(|trial| read.has(trial.key.cell));
     let advice = advice::advice(&plan);
+    let mut facts = store.facts_of(&read)?;
+    for drawn in &mut facts.drawn {
+        drawn.entry.figure = lab::disks::drawn_words(&drawn.entry.figure);
+    }
     Ok(Input {
         of_caches: advice.of_caches,
         advice: advice.sentences,
@@ -254,7 +258,7 @@ fn read_input(
         latencies: store.latencies_of(&read)?,
         throughput: store.throughput_of(&read)?,
         calls: store.calls_of(&read)?,
-        facts: store.facts_of(&read)?,
+        facts,
         part,
         plan,
     })

@@ -11,6 +11,7 @@ pub mod claims;
 mod compare;
 mod confounders;
 mod group_sequential;
+mod guesses;
 mod interval;
 mod judge;
 mod latency;
@@ -27,6 +28,7 @@ pub use claims::{ClaimEffect, Claimed, Deciding, JudgedClaim, judge_claims, tria
 pub use compare::{Effect, InBlock, Pairing, PooledVariance, faster, holm, times_better, trials_to_find};
 pub use confounders::{ComparedBy, Held, Setting, Unlike, unlike};
 pub use group_sequential::{ALPHA, alpha_of_differences, alpha_per_look, looks};
+pub use guesses::{Guess, deciding_guess};
 pub use interval::{Basis, Interval, TRIALS_MIN};
 pub use judge::{Measure, Results, Row, TestResults, WorkloadResults, headline, judge, judge_part};
 pub use latency::{LatencyBin, LatencyError, Percentiles, latency_bins, merge_latencies};

@@ -4,8 +4,8 @@ use crate::read::Selection;
 use crate::{Result, Store};
 use study::event::{Event, Mark};
 use study::{
-    DiskCounter, DiskCounters, Facts, Finding, GuestFile, Load, ProcessorAccount, ProvenanceEntry, Recorded,
-    TestDisk, TrialKey,
+    DiskCounter, DiskCounters, DrawnFigure, Facts, Finding, GuestFile, Load, ProcessorAccount, ProvenanceEntry,
+    Recorded, TestDisk, TrialKey,
 };
 
 const KERNEL: &str = "kernel";
@@ -19,6 +19,8 @@ const GUEST_FILE: &str = "file.";
 const FINDING: &str = "power-cut.finding.";
 const BEGUN: &str = "power-cut.begun";
 const RETURNED: &str = "power-cut.returned";
+
+const DRAWN: &str = "drawn.";
 
 const OTHERS_PROCESSOR_PERCENT: &str = "load.others_processor_percent";
 const OTHER_DISKS_MIB_PER_S: &str = "load.other_disks_mib_per_s";
@@ -35,6 +37,7 @@ pub struct TrialFacts {
     pub kernel: Option<String>,
     pub load: Option<Load>,
     pub findings: Vec<Finding>,
+    pub drawn: Vec<DrawnFigure>,
     /// Facts that are only displayed.
     pub provenance: Vec<ProvenanceEntry>,
 }
@@ -51,6 +54,7 @@ impl Store {
             facts.kernels.extend(recorded(trial, found.kernel));
             facts.loads.extend(recorded(trial, found.load));
             facts.findings.extend(recorded(trial, found.findings));
+            facts.drawn.extend(recorded(trial, found.drawn));
             facts.provenance.extend(recorded(trial, found.provenance));
         }
         Ok(facts)
@@ -78,6 +82,13 @@ impl TrialFacts {
                 facts.guest_files.push(GuestFile {
                     path: path.to_owned(),
                     sha256: row.value,
+                });
+                continue;
+            }
+            if let (Some(figure), Ok(factor)) = (row.key.strip_prefix(DRAWN), row.value.parse()) {
+                facts.drawn.push(DrawnFigure {
+                    figure: figure.to_owned(),
+                    factor,
                 });
                 continue;
             }

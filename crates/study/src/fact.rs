@@ -16,8 +16,19 @@ pub struct Facts {
     pub loads: Vec<Recorded<Load>>,
     /// After power cuts.
     pub findings: Vec<Recorded<Finding>>,
+    /// Where models of disks are drawn.
+    pub drawn: Vec<Recorded<DrawnFigure>>,
     /// Facts that are only displayed.
     pub provenance: Vec<Recorded<ProvenanceEntry>>,
+}
+
+/// What a trial's disks had in place of a figure of their model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DrawnFigure {
+    /// `wd-wd40efrx.disk.seek`
+    pub figure: String,
+    /// By which its values are multiplied; of a flag 1 if it is as in the model, and 0 if not.
+    pub factor: f64,
 }
 
 impl Facts {
@@ -26,6 +37,7 @@ impl Facts {
         self.kernels.append(&mut other.kernels);
         self.loads.append(&mut other.loads);
         self.findings.append(&mut other.findings);
+        self.drawn.append(&mut other.drawn);
         self.provenance.append(&mut other.provenance);
     }
 }

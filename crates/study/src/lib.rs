@@ -30,8 +30,8 @@ pub mod workload;
 pub use cell_id::{CellId, NotACellId};
 pub use event::Measurement;
 pub use fact::{
-    DiskCounter, DiskCounters, Facts, GuestFile, Load, OTHER_DISKS_MIB_PER_S_MAX, OTHERS_PROCESSOR_PERCENT_MAX,
-    ProcessorAccount, TestDisk,
+    DiskCounter, DiskCounters, DrawnFigure, Facts, GuestFile, Load, OTHER_DISKS_MIB_PER_S_MAX,
+    OTHERS_PROCESSOR_PERCENT_MAX, ProcessorAccount, TestDisk,
 };
 pub use finding::{Finding, FindingKind, NotAFinding};
 pub use median::median;

@@ -211,4 +211,8 @@ fn issue_41_each_trial_has_disks_of_a_drawn_model_and_all_stacks_the_same() {
     assert_eq!(relative("models = true", "again.db"), drawn);
     let exported = succeeded(&mut laboratory.raidlab(&["export", "--store", "drawn.db", "--format", "json"]));
     assert!(exported.contains("drawn.seagate-ironwolf-4tb.disk.rate"));
+    assert_eq!(
+        lab::disks::drawn_words("seagate-ironwolf-4tb.disk.rate"),
+        "the rate of the media of seagate-ironwolf-4tb"
+    );
 }

@@ -105,7 +105,7 @@ pub(super) fn board(board: &Scoreboard) -> Board {
             .trim()
             .to_owned(),
         choices: choices(board, RateUnit::MiB),
-        by_axis: board.by_axis.clone(),
+        by_axis: [board.by_axis.clone(), board.guesses.clone()].concat(),
     }
 }
 

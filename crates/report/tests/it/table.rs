@@ -314,3 +314,65 @@ fn issue_39_a3_tests_of_caches_decide_nothing() {
     );
     assert!(!none.contains("best choice"), "{none}");
 }
+
+/// What is decided by a figure that nobody knows was said to be decided, as soon as there were enough trials.
+#[test]
+fn issue_41_a_comparison_that_hangs_on_what_is_not_known_of_the_disks_names_it() {
+    let mut input = first_look::input();
+    let cells: Vec<_> = input
+        .plan
+        .cells
+        .iter()
+        .filter(|cell| cell.workload.name == "small files")
+        .map(|cell| cell.id)
+        .collect();
+    for cell in &mut input.plan.cells {
+        cell.machine_mut().draws_models = true;
+    }
+    let of = |input: &report::Input, cell| {
+        let mut samples = input.samples.iter();
+        samples
+            .find(|one| {
+                one.trial.cell == cell && one.entry.test == *"write" && one.entry.metric.name() == "throughput"
+            })
+            .cloned()
+    };
+    let pair = [cells[0], cells[1]];
+    let templates = pair.map(|cell| of(&input, cell).expect("a sample"));
+    input
+        .samples
+        .retain(|one| one.entry.test != *"write" || !cells.contains(&one.trial.cell));
+    for index in 0..10 {
+        let seek = 1.0 + 0.05 * f64::from(index);
+        for (template, value) in templates.iter().zip([100.0 * (1.35 - seek * 0.25), 100.0]) {
+            let mut one = template.clone();
+            (one.trial.index, one.trial.seed, one.entry.value) = (index, u64::from(index), value);
+            input
+                .facts
+                .drawn
+                .extend(
+                    [("disk.seek", seek), ("disk.rate", 1.0)].map(|(figure, factor)| study::Recorded {
+                        trial: one.trial,
+                        entry: study::DrawnFigure {
+                            figure: figure.to_owned(),
+                            factor,
+                        },
+                    }),
+                );
+            input.samples.push(one);
+        }
+    }
+    let text = table(&input, TableOptions::plain(10_000));
+    let line = text
+        .lines()
+        .find(|line| line.contains("drawn disks: it depends"))
+        .unwrap_or_else(|| panic!("{text}"));
+    assert!(
+        line.starts_with("small files write: ")
+            && line.contains("most on disk.seek (100 % of the scatter)")
+            && line.contains("raidlab disk measure"),
+        "{line}"
+    );
+    assert!(text.contains("Models of disks are drawn for each trial"), "{text}");
+    assert!(text.contains("95 % intervals are of one such disk"), "{text}");
+}
