@@ -218,6 +218,7 @@ impl Model {
     pub fn build(file: ModelFile, text: &str) -> Result<Model, build::Wrong> {
         let (sectors, device) = build::device(&file)?;
         plausibility::file(&file, text)?;
+        uncertainty::check(&file)?;
         let rig = build::rig(&file)?;
         let notes = figures::collect(text);
         let model = Model {

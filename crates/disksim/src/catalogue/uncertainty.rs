@@ -5,7 +5,7 @@
 //! their errors have one cause: who overestimates one seek time overestimates the others.
 
 use super::Model;
-use super::format::{Disk, Figure, FlashKeys, InterfaceKeys, ModelFile, SeekKeys, Sure};
+use super::format::{Disk, Figure, FlashKeys, InterfaceKeys, ModelFile, SeekKeys, Sure, Wrong};
 use crate::random::mix;
 use std::string::{String, ToString};
 use std::vec::Vec;
@@ -73,6 +73,43 @@ impl Model {
         }
         (self.clone(), Vec::new())
     }
+}
+
+/// The largest range: a factor of 4 up and down.
+const WITHIN_MAX: f64 = 3.0;
+
+/// Refuses ranges that are none.
+pub(super) fn check(file: &ModelFile) -> Result<(), Wrong> {
+    fn one<T>(figure: &Figure<T>) -> Result<(), Wrong> {
+        match figure.within {
+            Some(within) if !(0.0..=WITHIN_MAX).contains(&within) => {
+                let message = std::format!("within = {within}: between 0 (exact) and {WITHIN_MAX} (a factor of 4)");
+                Err(Wrong::at(figure, message))
+            }
+            _ => Ok(()),
+        }
+    }
+    if let Some(disk) = &file.disk {
+        let mut rates = [&disk.sustained_mb_s, &disk.track_mb_s].into_iter().flatten();
+        rates.try_for_each(one)?;
+        one(&disk.interface)?;
+        one(&disk.seek)?;
+        one(&disk.head_switch_ms)?;
+        one(&disk.write_settle_ms)?;
+        one(&disk.overheads)?;
+        one(&disk.buffer)?;
+        one(&disk.write_cache)?;
+        one(&disk.queue)?;
+    }
+    if let Some(flash) = &file.flash {
+        flash.slc.iter().try_for_each(one)?;
+        one(&flash.interface)?;
+        one(&flash.chips)?;
+        one(&flash.spare_percent)?;
+        one(&flash.buffer_sectors)?;
+        one(&flash.overheads)?;
+    }
+    Ok(())
 }
 
 struct Draw {
@@ -330,6 +367,28 @@ mod tests {
         };
         for spread in [0.1, 1.0] {
             assert!((0.93..0.97).contains(&within(spread)), "{}", within(spread));
+        }
+    }
+
+    #[test]
+    fn issue_41_ranges_that_are_none_are_refused() {
+        let text = include_str!("../../../../data/disks/seagate-ironwolf-4tb.toml");
+        let of = |within: &str| {
+            let text = text.replace(
+                "full_ms = 19.0 }, sure",
+                &std::format!("full_ms = 19.0 }}, within = {within}, sure"),
+            );
+            Model::parse("mine.toml", &text).map_err(|error| error.to_string())
+        };
+        for sound in ["0", "0.25", "3.0"] {
+            of(sound).expect("a range");
+        }
+        for wrong in ["-0.1", "nan", "inf", "3.5"] {
+            let message = of(wrong).expect_err("no range");
+            assert!(
+                message.starts_with("mine.toml:") && message.contains("between 0 (exact) and 3"),
+                "{message}"
+            );
         }
     }
 
