@@ -87,7 +87,7 @@ pub(crate) fn pairs(input: &Input, results: &Results, rates: RateUnit) -> Vec<Pa
             };
             let mut new: Vec<Pair> = of_measure.into_iter().filter(|pair| !is_again(pair)).collect();
             for pair in &mut new {
-                pair.areas = areas(input, &workload.name);
+                pair.areas = areas(input, &workload.name, &test.name);
             }
             pairs.extend(new);
         }
@@ -133,17 +133,17 @@ fn pairs_of(input: &Input, measure: &Measure, test: &str, rates: RateUnit) -> Ve
 }
 
 /// The areas of a workload's random requests, imported and own, if both are known and one is at least twice the other.
-fn areas(input: &Input, workload: &str) -> Option<[u64; 2]> {
+fn areas(input: &Input, workload: &str, test: &str) -> Option<[u64; 2]> {
     let mut own = input.plan.cells.iter().filter(|cell| !cell.is_imported());
     let cell = own.find(|cell| cell.workload.name == workload && matches!(cell.workload.work, Work::Io(_)))?;
     let jobs = cell.workload.work.spec().jobs();
     let job = jobs.first().filter(|job| job.io.pattern.is_random())?;
     let own = job.files_bytes();
-    let imported = imported_bytes(input, workload)?;
+    let imported = imported_bytes(input, workload).or_else(|| imported_bytes(input, test))?;
     (imported.max(own) / imported.min(own).max(1) >= AREAS_RATIO).then_some([imported, own])
 }
 
-/// `size` times `numjobs` of an imported job, as its file says.
+/// `size` times `numjobs` of an imported job, as its file says: of the one that is called like the workload, or like its test.
 fn imported_bytes(input: &Input, job: &str) -> Option<u64> {
     let rows = input.facts.provenance.iter();
     let settings = rows.filter(|row| row.entry.key == IMPORTED_SETTINGS);
@@ -272,7 +272,11 @@ pub(crate) fn sentence(input: &Input, results: &Results, pairs: &[Pair]) -> Opti
     let apart = match apart.as_slice() {
         [] => String::new(),
         apart => format!(
-            " Not counted, because they seek within other areas: {}.",
+            " {}: {}.",
+            match pairs.len() {
+                1 => "This says nothing of the disks, because they seek within other areas",
+                _ => "Not counted, because they seek within other areas",
+            },
             apart.join(", ")
         ),
     };
@@ -281,7 +285,7 @@ pub(crate) fn sentence(input: &Input, results: &Results, pairs: &[Pair]) -> Opti
                them."
             .to_owned(),
         [one] => format!(
-            "Imported against {own}, {}: {} against {} {} ({}), {} times, {}. {conditions}{alone}",
+            "Imported against {own}, {}: {} against {} {} ({}), {} times, {}.{apart} {conditions}{alone}",
             one.test, one.imported, one.own, one.unit, one.stacks, one.ratio, one.better
         ),
         _ => format!(
