@@ -74,17 +74,19 @@ pub(super) fn sentence(
 
 /// `RAID 5 xfs and RAID 5 ext4 reach 84 % of the best in every other test, or more`.
 fn reach(leaders: &[ScoreRow], also: &str) -> String {
-    let least = leaders.last().and_then(ScoreRow::worst_ratio).unwrap_or(0.0);
+    let ends = [leaders.last(), leaders.first()];
+    let ends = ends.map(|row| percent(row.and_then(ScoreRow::worst_ratio).unwrap_or(0.0)));
+    let reached = match &ends {
+        [least, most] if least == most => least.clone(),
+        [least, most] => format!("{} to {most}", least.trim_end_matches(" %")),
+    };
     let names: Vec<&str> = leaders.iter().take(NAMED_MAX).map(|row| row.stack.as_str()).collect();
     let (names, verb) = match leaders.len() {
         1 => (names[0].to_owned(), "reaches"),
         many if many > names.len() => (format!("any of {many} stacks"), "reaches"),
         _ => (listed(&names, "and"), "reach"),
     };
-    format!(
-        "{names} {also}{verb} {} of the best in every other test, or more",
-        percent(least)
-    )
+    format!("{names} {also}{verb} {reached} of the best in every other test, or more")
 }
 
 /// The smallest largest loss first; a stable sort: equals keep the study's order.

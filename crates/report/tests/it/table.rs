@@ -275,7 +275,7 @@ fn issue_39_the_first_screen_says_how_well_the_disks_models_are_known() {
 fn issue_39_what_an_axis_changes_is_said_of_stacks_that_are_else_equal() {
     let mut input = crate::made::sweep();
     let text = table(&input, TableOptions::plain(10_000));
-    let said = "bitmap internal against none, all else equal: of 15 comparisons, worse in 7, at worst 0.67 times (small files write, ";
+    let said = "bitmap internal against none, all else equal: of 15 comparisons, worse in 7: 0.67 times (small files write, ";
     assert!(text.contains(said), "{text}");
     assert!(!text.contains("type xfs against"), "they also differ in block_size");
     // The other half of the comparisons.
