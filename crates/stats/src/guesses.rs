@@ -1,6 +1,7 @@
 //! Which of the figures that were drawn decides a comparison.
 
-use crate::TRIALS_MIN;
+use crate::{ALPHA, TRIALS_MIN};
+use statrs::distribution::{ContinuousCDF, StudentsT};
 use std::collections::BTreeMap;
 
 /// A figure of models of disks, with its part in a comparison.
@@ -11,7 +12,7 @@ pub struct Guess {
     pub share: f64,
 }
 
-/// The drawn figure that the ratios of two stacks go with most; `None` with too few trials, or if nothing scatters. `ratios` and
+/// The drawn figure that the ratios of two stacks go with most; `None` if none is shown to, at 95 % over all figures. `ratios` and
 /// `factors` have an entry for each trial: logarithms of a ratio, and factors by figure. Flags have the factors 1 and 0.
 pub fn deciding_guess(ratios: &[f64], factors: &[BTreeMap<String, f64>]) -> Option<Guess> {
     if ratios.len() <= TRIALS_MIN {
@@ -30,9 +31,22 @@ pub fn deciding_guess(ratios: &[f64], factors: &[BTreeMap<String, f64>]) -> Opti
             share: correlation(ratios, &values)?.powi(2),
         })
     };
-    figures
+    let count = figures.len() as f64;
+    let most = figures
         .filter_map(guess)
-        .max_by(|one, other| one.share.total_cmp(&other.share))
+        .max_by(|one, other| one.share.total_cmp(&other.share))?;
+    // One of many figures goes with anything by chance (Bonferroni).
+    (p_of_share(most.share, ratios.len()) * count <= ALPHA).then_some(most)
+}
+
+/// Two-sided probability of a square of a correlation at least as large where there is none: Student's t with n − 2 degrees of freedom.
+fn p_of_share(share: f64, trials: usize) -> f64 {
+    if share >= 1.0 {
+        return 0.0;
+    }
+    let degrees = trials as f64 - 2.0;
+    let t = StudentsT::new(0.0, 1.0, degrees).expect("degrees of freedom are positive");
+    2.0 * t.sf((share * degrees / (1.0 - share)).sqrt())
 }
 
 /// Pearson's; `None` if one of them is constant.
@@ -70,6 +84,9 @@ mod tests {
         let guess = deciding_guess(&ratios, &factors).expect("enough trials");
         assert_eq!((guess.figure.as_str(), (guess.share * 100.0).round()), ("seek", 100.0));
         assert_eq!(deciding_guess(&ratios[..3], &factors[..3]), None);
+        // Nothing of this is known of any figure, and one of three goes with it a little.
+        let chance: Vec<f64> = (0..12_u32).map(|number| f64::from(number * 7 % 12 * 5 % 7)).collect();
+        assert_eq!(deciding_guess(&chance, &factors), None);
         assert_eq!(deciding_guess(&[0.0; 12], &factors), None);
     }
 }

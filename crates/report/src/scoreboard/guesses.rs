@@ -14,9 +14,6 @@ const SENTENCES_MAX: usize = 4;
 /// A difference of the mean over drawn disks is one below this probability of equal ones.
 const ALPHA: f64 = 0.05;
 
-/// A figure that explains less of the scatter is not named.
-const SHARE_MIN: f64 = 0.3;
-
 /// A sentence for each test that counts, in which the best stack is ahead of the next on the mean of all drawn disks, but not on each.
 pub(super) fn guesses(input: &Input, tests: &[Test<'_>]) -> Vec<String> {
     let counted = tests.iter().filter(|test| test.counts);
@@ -69,7 +66,7 @@ fn of_test(input: &Input, test: &Test<'_>) -> Option<String> {
         .iter()
         .filter_map(|(block, log)| Some((*log, factors.get(block)?.clone())))
         .unzip();
-    let decides = match deciding_guess(&ratios, &factors).filter(|guess| guess.share >= SHARE_MIN) {
+    let decides = match deciding_guess(&ratios, &factors) {
         Some(guess) => format!(
             ", most on {} ({} % of the scatter)",
             guess.figure,
