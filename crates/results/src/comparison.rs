@@ -25,11 +25,7 @@ pub struct ComparedRun {
 impl ComparedRun {
     /// `STORE`, `STORE:RUN` or `RUN`, optionally followed by `@` and a part of it: `AXIS=VALUE`.
     pub fn read(text: &str, default_store: &Path, run_choice: RunChoiceOf) -> Result<Self, Error> {
-        // A file name may contain an at sign.
-        let (place, part) = match text.rsplit_once('@').filter(|_| !Path::new(text).exists()) {
-            Some((place, part)) => (place, Some(part)),
-            None => (text, None),
-        };
+        let (place, part) = split_part(text);
         let (path, run) = place_of(place, default_store, run_choice);
         let (store, run) = open_store::open(&path, run.as_ref())?;
         let failed = Error::StoreUnderWay;
@@ -61,6 +57,20 @@ impl ComparedRun {
             plan: &self.plan,
             measurements: &self.measurements,
         }
+    }
+}
+
+/// The place and its part. A file name may contain an at sign, and so may a value: the first one behind an existing store divides.
+fn split_part(text: &str) -> (&str, Option<&str>) {
+    let is_store = |place: &str| {
+        let store = place.rsplit_once(':').map_or(place, |(store, _)| store);
+        Path::new(place).exists() || Path::new(store).exists()
+    };
+    let mut signs = text.match_indices('@').map(|(at, _)| at).chain([text.len()]);
+    let at = signs.find(|&at| is_store(&text[..at])).or_else(|| text.find('@'));
+    match at.filter(|&at| at < text.len()) {
+        Some(at) => (&text[..at], Some(&text[at + 1..])),
+        None => (text, None),
     }
 }
 
@@ -116,4 +126,27 @@ fn row(row: &ComparisonRow) -> Value {
             _ => None,
         },
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn issue_39_at_signs_may_be_in_names_of_stores_and_in_values() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| folder.path().join(name).display().to_string();
+        for name in ["plain.db", "c@d.db"] {
+            std::fs::write(at(name), "").expect("written");
+            let store = at(name);
+            assert_eq!(split_part(&store), (store.as_str(), None));
+            for place in [store.clone(), format!("{store}:2")] {
+                let text = format!("{place}@type=a@b");
+                assert_eq!(split_part(&text), (place.as_str(), Some("type=a@b")));
+            }
+        }
+        assert_eq!(split_part("@type=a@b"), ("", Some("type=a@b")));
+        assert_eq!(split_part("3@type=a@b"), ("3", Some("type=a@b")));
+        assert_eq!(split_part("3"), ("3", None));
+    }
 }
