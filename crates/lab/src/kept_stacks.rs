@@ -27,8 +27,8 @@ const HASH_DIGITS: usize = 24;
 /// Size of all stacks together.
 const BYTES_MAX: u64 = 2 << 30;
 
-/// Stacks are kept while as much of the disk is free.
-const FREE_SHARE: u64 = 10;
+/// What stays free of the cache's disk when a stack is kept: that is for the run's own files.
+const FREE_BYTES_MIN: u64 = 4 << 30;
 
 /// The stacks in a folder. Failures to keep one are no failures of a run: it is created again.
 #[derive(Clone, Debug)]
@@ -36,6 +36,7 @@ pub struct KeptStacks {
     folder: PathBuf,
     build: String,
     bytes_max: u64,
+    free_bytes_min: u64,
 }
 
 /// What is known of a kept stack.
@@ -68,6 +69,7 @@ impl KeptStacks {
             folder: cache.join("stacks"),
             build: build.to_owned(),
             bytes_max: BYTES_MAX,
+            free_bytes_min: FREE_BYTES_MIN,
         }
     }
 
@@ -98,8 +100,8 @@ impl KeptStacks {
         fs::create_dir_all(&self.folder)?;
         let bytes = contents.bytes();
         let disk = rustix::fs::statvfs(&self.folder)?;
-        let (free, all) = (disk.f_bavail * disk.f_frsize, disk.f_blocks * disk.f_frsize);
-        if bytes > self.bytes_max || free.saturating_sub(bytes) < all / FREE_SHARE {
+        let free = disk.f_bavail.saturating_mul(disk.f_frsize);
+        if bytes > self.bytes_max || free.saturating_sub(bytes) < self.free_bytes_min {
             return Ok(());
         }
         let fresh = tempfile::tempdir_in(folder)?;
@@ -185,6 +187,14 @@ mod tests {
         kept.expect("there is room");
     }
 
+    /// Tests do not depend on how full this machine's disk is.
+    fn stacks_of(folder: &Path) -> KeptStacks {
+        KeptStacks {
+            free_bytes_min: 0,
+            ..KeptStacks::of(folder, "1")
+        }
+    }
+
     fn loaded(stacks: &KeptStacks, key: &str) -> bool {
         let folder = std::env::temp_dir();
         stacks.load(key, BUDGET, &folder).is_some()
@@ -193,7 +203,7 @@ mod tests {
     #[test]
     fn a_stack_is_found_by_its_whole_key_and_unchanged() {
         let folder = tempfile::tempdir().expect("a folder");
-        let stacks = KeptStacks::of(folder.path(), "1");
+        let stacks = stacks_of(folder.path());
         assert!(!loaded(&stacks, "one"));
         keep(&stacks, "one", folder.path());
         assert!(loaded(&stacks, "one") && !loaded(&stacks, "two"));
@@ -211,11 +221,22 @@ mod tests {
     }
 
     #[test]
+    fn a_full_disk_is_left_as_it_is() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let stacks = KeptStacks {
+            free_bytes_min: u64::MAX,
+            ..KeptStacks::of(folder.path(), "1")
+        };
+        keep(&stacks, "one", folder.path());
+        assert!(!loaded(&stacks, "one"));
+    }
+
+    #[test]
     fn the_stacks_used_last_stay() {
         let folder = tempfile::tempdir().expect("a folder");
         let stacks = KeptStacks {
             bytes_max: 40_000,
-            ..KeptStacks::of(folder.path(), "1")
+            ..stacks_of(folder.path())
         };
         let names = ["one", "two", "three", "four", "five"];
         for (hour, name) in names.into_iter().enumerate() {
