@@ -129,6 +129,7 @@ fn of_cell(cell: &Cell, disks: Option<&Disks>, of_caches: &mut BTreeSet<(String,
         (Kind::WideMirror, arrays::wide_mirror(cell)),
         (Kind::TwoDiskParity, arrays::two_disk_parity(cell)),
         (Kind::ShortQueue, disks.and_then(|disks| short_queue(cell, disks))),
+        (Kind::FreeProcessor, free_processor::threads(cell)),
     ];
     let of_stack = of_stack
         .into_iter()

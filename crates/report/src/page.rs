@@ -173,7 +173,7 @@ impl Head {
             verdict: verdict(input, results, board),
             models: words::models(input)
                 .into_iter()
-                .chain(words::new_files(input))
+                .chain(words::explanations(input, results))
                 .collect(),
             run: format!(
                 "{}, kernel {}, {trials}",

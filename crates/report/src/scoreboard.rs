@@ -5,6 +5,7 @@ mod by_axis;
 mod choice;
 mod decisive;
 mod guesses;
+mod leader;
 mod not_counted;
 pub(crate) mod sentences;
 pub(crate) mod stack_facts;
@@ -251,8 +252,6 @@ impl Scoreboard {
             let labels = input.plan.stack_labels();
             rows.sort_by_key(|row| labels.iter().position(|label| *label == row.stack));
         }
-        let counted = tests.iter().filter(|test| test.counts);
-        let counted: Vec<(&str, &str)> = counted.map(|test| (test.workload.name.as_str(), test.name)).collect();
         Self {
             decisive: decisive::sentence(&columns, &rows, &advice, resolution(input), |column| {
                 words::reads_new_files(input, &column.workload, &column.test)
@@ -262,7 +261,7 @@ impl Scoreboard {
             short,
             of_caches,
             advice,
-            by_axis: by_axis::by_axis(input, &counted),
+            by_axis: by_axis::by_axis(input, &tests),
             guesses: guesses::guesses(input, &tests),
             leaves_unreal_out: real.is_some(),
         }

@@ -78,7 +78,9 @@ pub fn table(input: &Input, options: TableOptions) -> String {
     if models.len() <= MODELS_MAX {
         add(fill(&models.join(" ")));
     }
-    add(fill(&words::new_files(input).unwrap_or_default()));
+    words::explanations(input, &results)
+        .iter()
+        .for_each(|words| add(fill(words)));
     let pairs = words::imported_against_own::pairs(input, &results, options.rates);
     add(imported_against_own::text(
         &pairs,

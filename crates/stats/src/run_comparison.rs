@@ -86,6 +86,11 @@ pub enum ComparisonOutcome {
 }
 
 impl ComparisonOutcome {
+    /// A difference, in either direction.
+    pub const fn is_shown(self) -> bool {
+        matches!(self, Self::Faster | Self::Slower)
+    }
+
     pub const fn word(self) -> &'static str {
         match self {
             Self::Faster => "faster",

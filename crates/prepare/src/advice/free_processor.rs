@@ -2,7 +2,19 @@
 
 use super::OnStack;
 use super::disks::Disks;
+use study::plan::Cell;
 use study::wording::number;
+
+/// Threads for stripes, where a stripe takes no time of a processor.
+pub(super) fn threads(cell: &Cell) -> Option<String> {
+    let threads = cell.stack.array.group_thread_cnt.filter(|threads| *threads > 0)?;
+    cell.machine.processor.is_none().then(|| {
+        format!(
+            "has `group_thread_cnt = {threads}`, whose threads share the processor's time for stripes; without `cpu` this time is not \
+             modelled, and they change nothing: write `cpu` and `cores`"
+        )
+    })
+}
 
 /// Requests a second from which on the kernel's own time decides. 5 µs each, which a fast processor needs for a direct
 /// read of 4 KiB through ext4, are half a core.

@@ -1,8 +1,8 @@
 //! What a value of an axis changes, all else equal: the question that a study with two kernels, levels or processors asks. By the
 //! same comparison as `raidlab compare STORE@axis=a STORE@axis=b`.
 
-use super::resolution;
 use super::stack_facts::{is_unreal, names_processor};
+use super::{Test, resolution};
 use crate::input::Input;
 use crate::words::figure::number;
 use stats::run_comparison::{ComparisonOutcome, ComparisonRow, RunSide, compare_runs};
@@ -23,8 +23,9 @@ const CELLS_TIMES_SAMPLES_MAX: usize = 20_000_000;
 /// The axis whose value may be a processor that no machine has.
 const PROCESSOR: &str = "cpu";
 
-/// A sentence for each axis of the stacks and each value against the first one. `counted`: names of workloads and tests.
-pub(super) fn by_axis(input: &Input, counted: &[(&str, &str)]) -> Vec<String> {
+/// A sentence for each axis of the stacks and each value against the first one, by the tests that count.
+pub(super) fn by_axis(input: &Input, tests: &[Test<'_>]) -> Vec<String> {
+    let labels = input.plan.stack_labels();
     let own: Vec<&Cell> = input.plan.cells.iter().filter(|cell| !cell.is_imported()).collect();
     let is_large = own.len().saturating_mul(input.samples.len()) > CELLS_TIMES_SAMPLES_MAX;
     if is_large || !(STACKS_MIN..=STACKS_MAX).contains(&input.plan.stack_labels().len()) {
@@ -41,11 +42,27 @@ pub(super) fn by_axis(input: &Input, counted: &[(&str, &str)]) -> Vec<String> {
                 measurements: &input.samples,
             };
             let compared = compare_runs(side(one), side(other));
-            let is_counted = |row: &&ComparisonRow| {
-                let cell = other.cells.iter().find(|cell| cell.key == row.second_key);
-                cell.is_some_and(|cell| counted.contains(&(cell.workload.name.as_str(), row.test.as_str())))
+            let cell = |part: &'_ Plan, key: &str| part.cells.iter().position(|cell| cell.key == key);
+            let counted = |row: &ComparisonRow| {
+                let cells = [(one, &row.first_key), (other, &row.second_key)]
+                    .map(|(part, key)| cell(part, key).map(|place| &part.cells[place]));
+                let [Some(first), Some(second)] = cells else {
+                    return None;
+                };
+                let mut counted = tests.iter().filter(|test| test.counts && test.name == row.test);
+                let test = counted.find(|test| test.workload.name == second.workload.name)?;
+                // The scoreboard compares all stacks, and may not show that any is faster than either.
+                let is_first = |cell: &Cell| {
+                    let place = labels.iter().position(|label| *label == cell.stack_label);
+                    place.is_some_and(|place| test.scores[place].is_first)
+                };
+                let mut row = row.clone();
+                if is_first(first) && is_first(second) && row.outcome.is_shown() {
+                    row.outcome = ComparisonOutcome::NotShown;
+                }
+                Some(row)
             };
-            let rows: Vec<&ComparisonRow> = compared.rows.iter().filter(is_counted).collect();
+            let rows: Vec<ComparisonRow> = compared.rows.iter().filter_map(counted).collect();
             if let Some(words) = words(&rows, resolution(input)) {
                 sentences.push(format!("{axis} {second} against {first}, all else equal: {words}."));
             }
@@ -90,11 +107,11 @@ fn part(input: &Input, axis: &str, value: &str) -> Plan {
 
 /// `of 8 comparisons, better in 1: 1.35 times (mail deliver, Linux 7.3 xfs), within a tenth in 3, undecided in 4 (up to 1.55 times is
 /// possible)`. `None` without comparisons.
-fn words(rows: &[&ComparisonRow], resolution: f64) -> Option<String> {
+fn words(rows: &[ComparisonRow], resolution: f64) -> Option<String> {
     let judged: Vec<(&ComparisonRow, f64)> = rows
         .iter()
         .filter(|row| row.outcome != ComparisonOutcome::TooFewTrials)
-        .filter_map(|row| Some((*row, row.ratio?)))
+        .filter_map(|row| Some((row, row.ratio?)))
         .collect();
     let is = |outcome: ComparisonOutcome| move |&&(row, _): &&(&ComparisonRow, f64)| row.outcome == outcome;
     let better: Vec<_> = judged

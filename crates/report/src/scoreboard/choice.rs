@@ -174,7 +174,8 @@ fn others(rows: &[ScoreRow], safe: &[usize], leaders: &[usize]) -> Vec<usize> {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::scoreboard::sentences::{behind_in_uncounted_tests, build, resync};
+    use crate::scoreboard::leader::behind_in_uncounted_tests;
+    use crate::scoreboard::sentences::{build, resync};
     use crate::scoreboard::unranked::{ahead, unranked};
     use crate::scoreboard::{SIMULATED_RESOLUTION, Scoreboard};
     use crate::words::figure::RateUnit;

@@ -1,6 +1,7 @@
 //! A scoreboard in words: one sentence to act on, and what else there is to choose from.
 
 use super::choice::Tie;
+use super::leader::leads;
 use super::stack_facts::{
     corruption, facts_that_differ, is_corruption_shared, is_layout_shared, is_rebuild_shared, layout,
     only_with_bitmap,
@@ -17,9 +18,6 @@ use study::stack::SilentCorruption;
 
 /// Equal ranks of figures that differ by more than this factor are explained.
 const TIE_SHOWN: f64 = 1.05;
-
-/// A loss in a test that does not count is named from here on.
-const LOSS_SHOWN: f64 = 0.9;
 
 /// A sentence does not name more stacks.
 pub(crate) const NAMED_MAX: usize = 3;
@@ -166,7 +164,7 @@ fn reached(board: &Scoreboard, rows: &[&ScoreRow]) -> String {
 }
 
 /// `every test`, or those that count: one alone is named.
-fn counted_tests(board: &Scoreboard) -> String {
+pub(super) fn counted_tests(board: &Scoreboard) -> String {
     let counted: Vec<&Column> = board.columns.iter().filter(|column| column.weight > 0).collect();
     match counted.as_slice() {
         [_] if board.columns.len() == 1 => "the only test".to_owned(),
@@ -174,64 +172,6 @@ fn counted_tests(board: &Scoreboard) -> String {
         all if all.len() == board.columns.len() => "every test".to_owned(),
         _ => "every test that counts".to_owned(),
     }
-}
-
-/// `is the best or equal to it in every test`.
-fn leads(board: &Scoreboard, row: &ScoreRow, rates: RateUnit) -> String {
-    let (Some(column), Some(score)) = (row.worst, row.worst_score()) else {
-        return String::new();
-    };
-    let ratio = score.ratio.unwrap_or(0.0);
-    let counted = || {
-        board
-            .columns
-            .iter()
-            .zip(&row.scores)
-            .filter(|(column, _)| column.weight > 0)
-    };
-    let tests = counted_tests(board);
-    if counted().all(|(_, score)| score.is_best || score.ratio == Some(1.0)) && ratio > 0.9 {
-        let others_may_be_equal = |column: usize| {
-            let mut others = board
-                .rows
-                .iter()
-                .filter(|other| other.stack != row.stack && !other.is_imported);
-            board.columns[column].weight > 0 && others.any(|other| other.scores[column].is_first)
-        };
-        let led = match (0..board.columns.len()).any(others_may_be_equal) {
-            true => format!("leads in {tests}: no other stack is shown to be faster."),
-            false => format!("is the fastest in {tests}."),
-        };
-        return match behind_in_uncounted_tests(board, row, rates) {
-            Some(test) => format!("{led} Not so in a test that does not count: {test}."),
-            None => led,
-        };
-    }
-    let name = worst_name(board, column, score, rates);
-    if !weights(board).is_empty() {
-        return format!("loses least by the weights of the study ({}; {name}).", percent(ratio));
-    }
-    if ratio >= 0.9 {
-        return format!("is within {} of the best in {tests} ({name}).", percent(1.0 - ratio));
-    }
-    format!(
-        "loses least: in {tests} it reaches {} of the best or more ({name}).",
-        percent(ratio)
-    )
-}
-
-/// The largest loss of a stack in tests that do not count, if it is one: `pg wal, 29,000 against 37,900 op/s`.
-pub(super) fn behind_in_uncounted_tests(board: &Scoreboard, row: &ScoreRow, rates: RateUnit) -> Option<String> {
-    let scores = row.scores.iter().enumerate();
-    let short = scores.filter(|(column, score)| board.columns[*column].weight == 0 && !score.is_best);
-    let ratio = |(_, score): &(usize, &Score)| score.ratio.unwrap_or(1.0);
-    let worst = short.min_by(|one, other| ratio(one).total_cmp(&ratio(other)));
-    let (column, score) = worst.filter(|score| ratio(score) < LOSS_SHOWN)?;
-    Some(format!(
-        "{}, {}",
-        test_name(board, column, score),
-        figures(score, rates)
-    ))
 }
 
 /// `Losses count by the weights of the study: photos 2, random 0, others 1.` Empty if it has none.
@@ -291,7 +231,7 @@ fn listed_short(board: &Scoreboard, words: impl Fn(&ShortTest) -> String) -> Str
 }
 
 /// `worst: photos read, 118 against 206 MiB/s`.
-fn worst_name(board: &Scoreboard, column: usize, score: &Score, rates: RateUnit) -> String {
+pub(super) fn worst_name(board: &Scoreboard, column: usize, score: &Score, rates: RateUnit) -> String {
     format!("worst: {}, {}", test_name(board, column, score), figures(score, rates))
 }
 

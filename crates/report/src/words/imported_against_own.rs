@@ -8,7 +8,7 @@ use serde::Serialize;
 use stats::{Measure, Results, Row};
 use study::metric::Metric;
 use study::plan::Cell;
-use study::workload::Work;
+use study::workload::{IoJob, Work};
 
 /// Follows the label of an imported stack.
 pub const IMPORTED: &str = " (imported)";
@@ -47,9 +47,11 @@ pub(crate) struct Pair {
     /// Imported, own.
     #[serde(skip)]
     figures: [f64; 2],
-    /// The run's stack.
+    /// The run's stack and workload.
     #[serde(skip)]
     own_stack: String,
+    #[serde(skip)]
+    workload: String,
     /// Random requests within areas of other sizes, imported and own, in bytes: other seeks.
     #[serde(skip)]
     areas: Option<[u64; 2]>,
@@ -78,7 +80,7 @@ pub(crate) fn pairs(input: &Input, results: &Results, rates: RateUnit) -> Vec<Pa
         let further = test.measures.iter().skip(1);
         let further = further.filter(|measure| FURTHER.contains(&measure.metric));
         for measure in std::iter::once(headline).chain(further) {
-            let of_measure = pairs_of(input, measure, &name, rates);
+            let of_measure = pairs_of(input, measure, (&workload.name, &name), rates);
             // MiB/s and IOPS of one test have one ratio.
             let is_again = |pair: &Pair| {
                 let is_rate = |unit: &str| unit != "ms" && !unit.starts_with('p');
@@ -95,7 +97,8 @@ pub(crate) fn pairs(input: &Input, results: &Results, rates: RateUnit) -> Vec<Pa
     pairs
 }
 
-fn pairs_of(input: &Input, measure: &Measure, test: &str, rates: RateUnit) -> Vec<Pair> {
+/// `test`: its workload, and its name with that.
+fn pairs_of(input: &Input, measure: &Measure, (workload, test): (&str, &str), rates: RateUnit) -> Vec<Pair> {
     let is_imported = |row: &Row| {
         let cell = row.cell.and_then(|id| input.plan.cell(id));
         cell.is_some_and(|cell| cell.is_imported())
@@ -126,6 +129,7 @@ fn pairs_of(input: &Input, measure: &Measure, test: &str, rates: RateUnit) -> Ve
             better: better(measure.metric.better()),
             figures: [figure, own_figure],
             own_stack: partner.stack.clone(),
+            workload: workload.to_owned(),
             areas: None,
         })
     };
@@ -260,7 +264,18 @@ pub(crate) fn sentence(input: &Input, results: &Results, pairs: &[Pair]) -> Opti
     };
     let own = mark(input.run.machine);
     let of_equal_areas = || pairs.iter().filter(|pair| pair.areas.is_none());
-    let close = of_equal_areas().filter(|pair| pair.is_close()).count();
+    let mut tests: Vec<Vec<&Pair>> = Vec::new();
+    for pair in of_equal_areas() {
+        let is_same = |test: &&mut Vec<&Pair>| test[0].test == pair.test && test[0].stacks == pair.stacks;
+        match tests.iter_mut().find(is_same) {
+            Some(test) => test.push(pair),
+            None => tests.push(vec![pair]),
+        }
+    }
+    let close = tests
+        .iter()
+        .filter(|test| test.iter().all(|pair| pair.is_close()))
+        .count();
     let mut apart: Vec<String> = pairs
         .iter()
         .filter_map(|pair| {
@@ -289,11 +304,60 @@ pub(crate) fn sentence(input: &Input, results: &Results, pairs: &[Pair]) -> Opti
             one.test, one.imported, one.own, one.unit, one.stacks, one.ratio, one.better
         ),
         _ => format!(
-            "{close} of {} imported figures are within a factor of {CLOSE} of the {own} ones.{apart} {conditions}{}{alone}",
-            of_equal_areas().count(),
+            "{close} of {} imported tests are within a factor of {CLOSE} of the {own} ones in all their figures.{}{}{apart} {conditions}{}{alone}",
+            tests.len(),
+            furthest(of_equal_areas()),
+            bitmaps(input, of_equal_areas()),
             stacks_apart(pairs, own)
         ),
     })
+}
+
+/// The figures that are furthest apart, as a sentence; empty if all are close.
+fn furthest<'a>(pairs: impl Iterator<Item = &'a Pair>) -> String {
+    let mut apart: Vec<&Pair> = pairs.filter(|pair| !pair.is_close()).collect();
+    let factor = |pair: &Pair| {
+        let ratio = pair.figures[0] / pair.figures[1];
+        ratio.max(1.0 / ratio)
+    };
+    apart.sort_by(|one, other| factor(other).total_cmp(&factor(one)));
+    let named: Vec<String> = apart
+        .iter()
+        .take(NAMED_MAX)
+        .map(|pair| format!("{} {} times ({}, {})", pair.test, pair.ratio, pair.unit, pair.better))
+        .collect();
+    match named.is_empty() {
+        true => String::new(),
+        false => format!(" Furthest apart: {}.", named.join(", ")),
+    }
+}
+
+/// Where writes at random are apart: an array with a write-intent bitmap, and one without, are not comparable.
+fn bitmaps<'a>(input: &Input, pairs: impl Iterator<Item = &'a Pair>) -> String {
+    let writes = |cell: &&Cell| {
+        let jobs = cell.workload.work.spec().jobs();
+        let at_random = |job: &IoJob<'_>| job.io.pattern.is_random() && job.io.pattern.has_writes();
+        cell.stack.array.level.is_redundant() && cell.stack.array.of.is_none() && jobs.iter().any(at_random)
+    };
+    let own = || input.plan.cells.iter().filter(|cell| !cell.is_imported());
+    let is_of =
+        |cell: &&Cell, pair: &Pair| cell.stack_label == pair.own_stack && cell.workload.name == pair.workload;
+    let cells = pairs
+        .filter(|pair| !pair.is_close())
+        .filter_map(|pair| own().find(|cell| is_of(cell, pair)).map(|cell| (pair, cell)));
+    let of_arrays = cells.filter(|(_, cell)| writes(cell));
+    let Some((pair, cell)) = of_arrays.last() else {
+        return String::new();
+    };
+    let (has, write) = match cell.stack.array.resyncs_after_a_crash() {
+        true => ("no write-intent bitmap", "internal"),
+        false => ("a write-intent bitmap or a journal", "none"),
+    };
+    format!(
+        " The array of `{}` has {has} here, on which writes at random depend: if the measured one differs in that, write \
+         `bitmap = \"{write}\"`.",
+        pair.own_stack
+    )
 }
 
 /// How far apart both see the stacks of the first test that has several, as a sentence; empty if no test has several stacks of the run.

@@ -1,13 +1,19 @@
 //! Sentences on what decided tests other than the speed of the disks.
 
 use crate::input::Input;
-use crate::words::listed;
-use stats::{Limit, Limited};
+use crate::words::figure::count;
+use crate::words::{listed, named};
+use stats::{Limit, Limited, Measure, Results};
+use study::metric::Metric;
 use study::plan::Cell;
+use study::stack::{ArraySpec, DATA, FilesystemKind};
 use study::workload::{TreeTest, Work};
 
 /// Maximum number of stacks named in a sentence.
 const NAMED_MAX: usize = 3;
+
+/// Payload of TCP in frames of 1,500 bytes on Ethernet of 1 Gbit/s: 1,448 of 1,538 bytes, 118 MB/s.
+const NETWORK_MIB_PER_S: f64 = 112.0;
 
 /// One sentence for each test of a workload and each limit.
 pub fn limits(input: &Input) -> Vec<String> {
@@ -15,8 +21,99 @@ pub fn limits(input: &Input) -> Vec<String> {
     all.iter().map(sentence).collect()
 }
 
+/// What decides tests of this kind, whatever the disks are.
+pub(crate) fn explanations(input: &Input, results: &Results) -> Vec<String> {
+    let all = [new_files(input), small_writes(input), network(input, results)];
+    all.into_iter().flatten().collect()
+}
+
+/// Files on hard disks are mostly served to others: tests in which every stack is faster than the network.
+fn network(input: &Input, results: &Results) -> Option<String> {
+    let is_tree = |name: &str| {
+        let cell = input.plan.cells.iter().find(|cell| cell.workload.name == name);
+        cell.is_some_and(|cell| matches!(cell.workload.work, Work::Tree(_)))
+    };
+    let trees = results.workloads.iter().filter(|workload| is_tree(&workload.name));
+    let tests = trees.flat_map(|workload| workload.tests.iter().map(move |test| (workload, test)));
+    let is_faster = |measure: &Measure| {
+        let medians = || measure.rows.iter().filter_map(|row| Some(row.summary.as_ref()?.median));
+        let enough = |median: f64| median >= NETWORK_MIB_PER_S;
+        measure.metric == Metric::Throughput && medians().count() > 1 && medians().all(enough)
+    };
+    let names = tests.filter(|(_, test)| is_faster(test.headline()));
+    let names: Vec<String> = names
+        .map(|(workload, test)| named(&workload.name, &test.name))
+        .collect();
+    let shown: Vec<&str> = names.iter().take(NAMED_MAX).map(String::as_str).collect();
+    let has_heads = input.disks.iter().any(|disk| disk.has_heads);
+    (has_heads && !names.is_empty()).then(|| {
+        format!(
+            "Over Ethernet of 1 Gbit/s, which carries {NETWORK_MIB_PER_S} MiB/s, no stack is slower than the network in {}{}.",
+            listed(&shown, "and"),
+            match names.len() - shown.len() {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            }
+        )
+    })
+}
+
+/// Where parity is compared by small writes at random: the requests to the disks of each.
+fn small_writes(input: &Input) -> Option<String> {
+    let own = || input.plan.cells.iter().filter(|cell| !cell.is_imported());
+    let mut names: Vec<String> = Vec::new();
+    let mut stacks: Vec<(String, [u32; 2])> = Vec::new();
+    for cell in own().filter(|cell| writes_parts_of_chunks(cell)) {
+        let (array, disks) = (&cell.stack.array, cell.machine.group(DATA)?.count);
+        let Some(requests) = array.requests_of_small_write(disks) else {
+            continue;
+        };
+        let stack = format!("{} of {}", array.level.facts().name, disks - array.spares.min(disks));
+        if !stacks.iter().any(|(other, _)| *other == stack) {
+            stacks.push((stack, requests));
+        }
+        let name = format!("`{}`", cell.workload_entry());
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let has_parity = own().any(|cell| cell.stack.array.has_parity());
+    if !has_parity || input.samples.is_empty() || !(1..=NAMED_MAX).contains(&stacks.len()) {
+        return None;
+    }
+    let requests = stacks.iter().map(|(stack, requests)| match requests {
+        [0, writes] => format!("{stack} writes {}", count(*writes as usize, "block")),
+        [reads, writes] => format!("{stack} reads {} and writes {writes}", count(*reads as usize, "block")),
+    });
+    let requests: Vec<String> = requests.collect();
+    let requests: Vec<&str> = requests.iter().map(String::as_str).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let turns = match input.disks.iter().any(|disk| disk.has_heads) {
+        true => ", and what was read is written when the disk has turned once more",
+        false => "",
+    };
+    Some(format!(
+        "For each small write at random ({}), {}: parity is computed from old data and old parity, or from the rest of the \
+         stripe{turns}.",
+        listed(&names, "and"),
+        listed(&requests, "and")
+    ))
+}
+
+/// Whether its jobs write less than a chunk at random, on a filesystem that writes where the block is.
+fn writes_parts_of_chunks(cell: &Cell) -> bool {
+    let array = &cell.stack.array;
+    let chunk = array.chunk_bytes.unwrap_or(ArraySpec::MDADM_CHUNK_BYTES);
+    let jobs = cell.workload.work.spec().jobs();
+    cell.stack.filesystem.kind.overwrites()
+        && jobs.iter().any(|job| {
+            let pattern = job.io.pattern;
+            pattern.is_random() && pattern.has_writes() && job.io.block_bytes < chunk
+        })
+}
+
 /// Where filesystems are compared by reading trees: what makes most of the difference.
-pub(crate) fn new_files(input: &Input) -> Option<String> {
+fn new_files(input: &Input) -> Option<String> {
     let mut names: Vec<String> = Vec::new();
     for cell in &input.plan.cells {
         let name = format!("`{}`", cell.workload_entry());
@@ -29,9 +126,25 @@ pub(crate) fn new_files(input: &Input) -> Option<String> {
         format!(
             "{} read files soon after they were written to a new filesystem, in the order in which its directories list them, which is \
              that of hashes for ext3 and ext4: on a filesystem that has been in use files are scattered, and those that are ahead \
-             here may lose most.",
-            listed(&names, "and")
+             here may lose most.{}",
+            listed(&names, "and"),
+            match spreads_directories(input) {
+                true => {
+                    " XFS makes directories in all its allocation groups in turn: among many directories with few files each the \
+                     heads move from one to the next."
+                }
+                false => "",
+            }
         )
+    })
+}
+
+/// Whether XFS has trees of several directories.
+fn spreads_directories(input: &Input) -> bool {
+    let mut own = input.plan.cells.iter().filter(|cell| !cell.is_imported());
+    own.any(|cell| {
+        let has_directories = matches!(&cell.workload.work, Work::Tree(spec) if spec.directories > 1);
+        has_directories && cell.stack.filesystem.kind == FilesystemKind::Xfs
     })
 }
 

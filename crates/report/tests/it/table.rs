@@ -285,6 +285,23 @@ fn issue_39_what_an_axis_changes_is_said_of_stacks_that_are_else_equal() {
     assert!(text.contains(said), "{text}");
 }
 
+/// An axis was "worse" in a test in which the scoreboard, which compares all stacks, showed none to be faster.
+#[test]
+fn issue_39_an_axis_shows_no_difference_that_the_scoreboard_does_not() {
+    let mut input = crate::made::sweep();
+    input.samples.retain(|sample| sample.entry.test == "randwrite");
+    for (place, sample) in input.samples.iter_mut().enumerate() {
+        let internal = if place / 6 % 2 == 1 { 0.8 } else { 1.0 };
+        sample.entry.value = 2.0 * internal * (1.0 + 0.02 * ((place * 7 % 11) as f64 - 5.0));
+    }
+    let text = table(&input, TableOptions::plain(10_000));
+    let first_screen = text.split_once("small files  (simulated)").expect("tables").0;
+    let is_starred = |line: &&str| line.contains("bitmap internal ") && line.ends_with('*');
+    assert_eq!(first_screen.lines().filter(is_starred).count(), 2, "{text}");
+    let said = "bitmap internal against none, all else equal: of 8 comparisons, worse in 6: ";
+    assert!(text.contains(said), "{text}");
+}
+
 /// A stack was recommended by a test that its drives' write caches took.
 #[test]
 fn issue_39_a3_tests_of_caches_decide_nothing() {

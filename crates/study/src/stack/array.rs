@@ -91,6 +91,28 @@ impl ArraySpec {
         inner.level.member_bytes_min(inner.disks, None, written)
     }
 
+    /// Requests to `disks` members for one write of a part of a chunk at a random place: reads, and writes. With parity, md reads
+    /// the old data and parity, or the other data of the stripe, whichever is less (`handle_stripe_dirtying` in
+    /// drivers/md/raid5.c). `None` for nested arrays.
+    pub fn requests_of_small_write(&self, disks: u32) -> Option<[u32; 2]> {
+        let members = disks.saturating_sub(self.spares);
+        match (self.of, self.level.facts().data) {
+            (Some(_), _) => None,
+            (None, Members::AllBut(parity)) => {
+                let others = members.saturating_sub(parity).saturating_sub(1);
+                let reads = match self.rmw_level {
+                    Some(0) => others,
+                    _ => others.min(1 + parity),
+                };
+                Some([reads, 1 + parity])
+            }
+            (None, Members::One) if self.level != Level::Single => Some([0, members]),
+            (None, Members::Copies) => Some([0, copies(self.layout.as_deref())]),
+            (None, Members::Halves) => Some([0, 2]),
+            (None, Members::All | Members::One) => Some([0, 1]),
+        }
+    }
+
     /// Whether a partial stripe write must read first, because parity is computed from the stripe.
     pub fn has_parity(&self) -> bool {
         self.level.has_parity() || self.of.is_some_and(|of| of.level.has_parity())
@@ -232,5 +254,25 @@ mod tests {
             ..ArraySpec::default()
         };
         assert_eq!(nested.member_bytes_min(4, 1200), 2400);
+    }
+
+    #[test]
+    fn a_small_write_reads_what_is_less_of_old_parity_and_the_rest_of_the_stripe() {
+        let of = |level, disks, rmw_level: Option<u32>| {
+            let array = ArraySpec {
+                level,
+                rmw_level,
+                ..ArraySpec::default()
+            };
+            array.requests_of_small_write(disks).expect("not nested")
+        };
+        assert_eq!(of(Level::Raid5, 3, None), [1, 2]);
+        assert_eq!(of(Level::Raid5, 8, None), [2, 2]);
+        assert_eq!(of(Level::Raid6, 4, None), [1, 3]);
+        assert_eq!(of(Level::Raid6, 8, None), [3, 3]);
+        assert_eq!(of(Level::Raid6, 8, Some(0)), [5, 3]);
+        assert_eq!(of(Level::Raid10, 8, None), [0, 2]);
+        assert_eq!(of(Level::Raid1, 3, None), [0, 3]);
+        assert_eq!(of(Level::Raid0, 4, None), [0, 1]);
     }
 }
