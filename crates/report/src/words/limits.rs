@@ -78,7 +78,12 @@ fn small_writes(input: &Input) -> Option<String> {
         }
     }
     let has_parity = own().any(|cell| cell.stack.array.has_parity());
-    if !has_parity || input.samples.is_empty() || !(1..=NAMED_MAX).contains(&stacks.len()) {
+    // Of several stacks with one level other things are asked.
+    let is_asked = match stacks.len() {
+        1 => input.plan.stack_labels().len() == 1,
+        levels => (2..=NAMED_MAX).contains(&levels),
+    };
+    if !has_parity || !is_asked || input.samples.is_empty() {
         return None;
     }
     let requests = stacks.iter().map(|(stack, requests)| match requests {

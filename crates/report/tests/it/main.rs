@@ -4,6 +4,7 @@ mod browser;
 mod chromium;
 mod compare;
 mod custom_table;
+mod explanations;
 mod first_look;
 mod made;
 mod maps;

@@ -1,0 +1,55 @@
+//! What decides tests of a kind, whatever the disks are: above the scoreboard.
+
+use report::{TableOptions, table};
+use study::stack::Level;
+use study::workload::{IoPattern, IoSpec, Work};
+
+/// The text above the scoreboard.
+fn first_screen(input: &report::Input) -> String {
+    let text = table(input, TableOptions::plain(10_000));
+    let (first, _) = text.split_once("each stack relative").expect("a scoreboard");
+    first.to_owned()
+}
+
+/// RAID 6 was 4 times slower than RAID 10, and no screen said why.
+#[test]
+fn issue_39_levels_that_are_compared_by_small_writes_have_their_requests() {
+    let mut input = crate::made::sweep();
+    for cell in &mut input.plan.cells {
+        cell.workload.work = Work::Io(IoSpec {
+            pattern: IoPattern::RandWrite,
+            ..IoSpec::default()
+        });
+    }
+    let with_levels = |input: &report::Input, levels: [Level; 2]| {
+        let mut input = input.clone();
+        for (place, cell) in input.plan.cells.iter_mut().enumerate() {
+            cell.stack_mut().array.level = levels[place % 2];
+            cell.machine_mut().disks[0].count = 8;
+        }
+        first_screen(&input)
+    };
+    let said = with_levels(&input, [Level::Raid6, Level::Raid10]);
+    let words = "RAID 6 of 8 reads 3 blocks and writes 3 and RAID 10 of 8 writes 2 blocks: parity is computed";
+    assert!(said.contains(words), "{said}");
+    for levels in [[Level::Raid6; 2], [Level::Raid1, Level::Raid10]] {
+        let said = with_levels(&input, levels);
+        assert!(!said.contains("For each small write"), "{said}");
+    }
+}
+
+/// Two stacks that differed by half did not differ for a NAS on 1 Gbit/s.
+#[test]
+fn issue_39_files_that_come_faster_than_a_network_are_named() {
+    let with_rates = |factor: f64| {
+        let mut input = crate::made::sweep();
+        for sample in &mut input.samples {
+            sample.entry.value *= if sample.entry.test == "write" { factor } else { 1.0 };
+        }
+        first_screen(&input)
+    };
+    let said = with_rates(30.0);
+    let words = "Over Ethernet of 1 Gbit/s, which carries 112 MiB/s, no stack is slower than the network in small files write.";
+    assert!(said.contains(words), "{said}");
+    assert!(!with_rates(5.0).contains("Ethernet"), "10 MiB/s with the slowest");
+}
