@@ -168,7 +168,7 @@ fn several_imports_stand_next_to_a_run() {
     assert_eq!(ran.exit, Some(0), "{}", ran.stderr);
     let shown = ran.stdout.replace('\n', " ");
     for words in [
-        "0 of 2 imported tests are within a factor of 1.5 of the simulated ones in all their figures. Furthest apart: few files write",
+        "0 of 2 imported rates are within a factor of 1.5 of the simulated ones. Furthest apart: few files write",
         "· 1 trial · seed",
         "imported figures and those of this run  (imported, simulated)",
         "here against ext2",

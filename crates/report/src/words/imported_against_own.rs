@@ -58,6 +58,11 @@ pub(crate) struct Pair {
 }
 
 impl Pair {
+    /// A percentile of its latencies.
+    fn is_tail(&self) -> bool {
+        self.unit.starts_with('p')
+    }
+
     fn is_close(&self) -> bool {
         (1.0 / CLOSE..=CLOSE).contains(&(self.figures[0] / self.figures[1]))
     }
@@ -264,18 +269,6 @@ pub(crate) fn sentence(input: &Input, results: &Results, pairs: &[Pair]) -> Opti
     };
     let own = mark(input.run.machine);
     let of_equal_areas = || pairs.iter().filter(|pair| pair.areas.is_none());
-    let mut tests: Vec<Vec<&Pair>> = Vec::new();
-    for pair in of_equal_areas() {
-        let is_same = |test: &&mut Vec<&Pair>| test[0].test == pair.test && test[0].stacks == pair.stacks;
-        match tests.iter_mut().find(is_same) {
-            Some(test) => test.push(pair),
-            None => tests.push(vec![pair]),
-        }
-    }
-    let close = tests
-        .iter()
-        .filter(|test| test.iter().all(|pair| pair.is_close()))
-        .count();
     let mut apart: Vec<String> = pairs
         .iter()
         .filter_map(|pair| {
@@ -304,8 +297,8 @@ pub(crate) fn sentence(input: &Input, results: &Results, pairs: &[Pair]) -> Opti
             one.test, one.imported, one.own, one.unit, one.stacks, one.ratio, one.better
         ),
         _ => format!(
-            "{close} of {} imported tests are within a factor of {CLOSE} of the {own} ones in all their figures.{}{}{apart} {conditions}{}{alone}",
-            tests.len(),
+            "{}{}{}{apart} {conditions}{}{alone}",
+            counted(of_equal_areas(), own),
             furthest(of_equal_areas()),
             bitmaps(input, of_equal_areas()),
             stacks_apart(pairs, own)
@@ -313,14 +306,37 @@ pub(crate) fn sentence(input: &Input, results: &Results, pairs: &[Pair]) -> Opti
     })
 }
 
-/// The figures that are furthest apart, as a sentence; empty if all are close.
+/// How many rates and tails are close, as a sentence.
+fn counted<'a>(pairs: impl Iterator<Item = &'a Pair>, own: &str) -> String {
+    let (tails, rates): (Vec<&Pair>, Vec<&Pair>) = pairs.partition(|pair| pair.is_tail());
+    let close = |pairs: &[&Pair]| {
+        format!(
+            "{} of {}",
+            pairs.iter().filter(|pair| pair.is_close()).count(),
+            pairs.len()
+        )
+    };
+    let tails = match tails.as_slice() {
+        [] => String::new(),
+        tails => format!("; of the 99th percentiles, {}", close(tails)),
+    };
+    format!(
+        "{} imported rates are within a factor of {CLOSE} of the {own} ones{tails}.",
+        close(&rates)
+    )
+}
+
+/// The figures that are furthest apart, rates first, as a sentence; empty if all are close.
 fn furthest<'a>(pairs: impl Iterator<Item = &'a Pair>) -> String {
     let mut apart: Vec<&Pair> = pairs.filter(|pair| !pair.is_close()).collect();
     let factor = |pair: &Pair| {
         let ratio = pair.figures[0] / pair.figures[1];
         ratio.max(1.0 / ratio)
     };
-    apart.sort_by(|one, other| factor(other).total_cmp(&factor(one)));
+    apart.sort_by(|one, other| {
+        let by_factor = factor(other).total_cmp(&factor(one));
+        one.is_tail().cmp(&other.is_tail()).then(by_factor)
+    });
     let named: Vec<String> = apart
         .iter()
         .take(NAMED_MAX)
