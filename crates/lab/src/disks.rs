@@ -7,7 +7,7 @@ pub mod throughput_ceiling;
 pub mod trace;
 
 use disksim::catalogue::figures::Note;
-use disksim::catalogue::format::Sure;
+use disksim::catalogue::format::{Quantity, Sure};
 use disksim::catalogue::uncertainty;
 use disksim::catalogue::{self, Model};
 use disksim::comparison::Fit;
@@ -114,7 +114,20 @@ pub fn estimates(model: &Model) -> Vec<String> {
         "queue" => "order of the queue".to_owned(),
         key => key.replace("_mb_s", " rate").replace("_ms", " time").replace('_', " "),
     };
-    model.notes.iter().filter(is_estimate).map(name).collect()
+    let mut names: Vec<String> = model.notes.iter().filter(is_estimate).map(name).collect();
+    if has_flush_estimate(model) {
+        names.push("time of a flush".to_owned());
+    }
+    names
+}
+
+/// Commits to a drive without power-loss protection take as long as its flushes, and no published figure tells how long those are.
+fn has_flush_estimate(model: &Model) -> bool {
+    let is_estimate = |note: &Note| note.sure == Sure::Unverified && note.name.ends_with("overheads");
+    let tells = |quantity: Quantity| matches!(quantity, Quantity::FlushMs | Quantity::SyncWriteMs);
+    matches!(&model.device, Device::Flash(disk) if !disk.power_loss_protection)
+        && model.notes.iter().any(is_estimate)
+        && !model.file.check.iter().any(|check| tells(check.what))
 }
 
 /// A key of [`Models::drawn`] for a person: `seek times of wd-wd40efrx`.

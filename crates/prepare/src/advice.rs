@@ -1,6 +1,6 @@
 //! Possibly unintended measurements of a study: memory instead of disks, caches of drives, a small part of the
 //! disks, one wide mirror instead of several, a queue depth that the disks do not have, syncs of a kernel with a defect,
-//! writes that wait for the bitmap, requests that a processor would limit. Reported before a run and in its report; no figure depends on it.
+//! writes that wait for the bitmap, requests that a processor would limit, too little RAM for an array. Reported before a run and in its report; no figure depends on it.
 
 mod acts;
 mod arrays;
@@ -9,6 +9,7 @@ pub(crate) mod disks;
 mod free_processor;
 mod known_defects;
 mod length;
+mod page_cache;
 
 use disks::{Disks, KnownDisks};
 use disksim::description::Device;
@@ -33,8 +34,10 @@ const LISTED_MAX: usize = 8;
 /// What changes comparisons of stacks most comes first: the terminal shows only some.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 enum Kind {
+    Unsafe,
     Acts,
     InMemory,
+    LittleRam,
     TooShort,
     InDriveCaches,
     BitmapFirst,
@@ -55,6 +58,8 @@ enum Kind {
 pub struct PlanWarnings {
     /// Without duplicates, by kind, and of a kind in the plan's order.
     pub sentences: Vec<String>,
+    /// What may lose data on real disks, too.
+    pub of_safety: Vec<String>,
     /// Tests that may be too short to count. Not in a report: it has measured how long they took.
     pub of_length: Vec<String>,
     /// Names of workloads and tests that measure memory or the caches of drives rather than disks.
@@ -64,7 +69,7 @@ pub struct PlanWarnings {
 /// All sentences, for those who have not run the plan.
 pub fn of(plan: &Plan) -> Vec<String> {
     let advice = advice(plan);
-    [advice.sentences, advice.of_length].concat()
+    [advice.of_safety, advice.sentences, advice.of_length].concat()
 }
 
 pub fn advice(plan: &Plan) -> PlanWarnings {
@@ -109,13 +114,19 @@ pub fn advice(plan: &Plan) -> PlanWarnings {
         }
     }
     listed.sort_by_key(|(kind, _)| *kind);
-    let (of_length, sentences): (Vec<_>, Vec<_>) =
-        listed.into_iter().partition(|(kind, _)| *kind == Kind::BelowASecond);
-    let text = |listed: Vec<(Kind, String)>| listed.into_iter().map(|(_, sentence)| sentence).collect();
+    let (mut of_safety, mut of_length, mut sentences) = (Vec::new(), Vec::new(), Vec::new());
+    for (kind, sentence) in listed {
+        match kind {
+            Kind::Unsafe => of_safety.push(sentence),
+            Kind::BelowASecond => of_length.push(sentence),
+            _ => sentences.push(sentence),
+        }
+    }
     PlanWarnings {
+        sentences,
+        of_safety,
+        of_length,
         of_caches,
-        sentences: text(sentences),
-        of_length: text(of_length),
     }
 }
 
@@ -136,9 +147,15 @@ fn of_cell(cell: &Cell, disks: Option<&Disks>, of_caches: &mut BTreeSet<(String,
         .filter_map(|(kind, sentence)| Some((kind, format!("`{}` {}", cell.stack_label, sentence?))));
     let acts = disks.and_then(|disks| acts::of_cell(cell, disks));
     let acts = acts.map(|sentence| (Kind::Acts, sentence));
-    let defects = known_defects::of_cell(cell, disks).map(|sentence| (Kind::KnownDefect, sentence));
-    let no_bitmap = bitmap::none_by_size(cell).map(|sentence| (Kind::NoBitmap, sentence));
-    let of_stack = defects.chain(no_bitmap).chain(of_stack);
+    let of_array = [
+        (Kind::Unsafe, known_defects::early_syncs(cell, disks)),
+        (Kind::KnownDefect, known_defects::split_reads(cell, disks)),
+        (Kind::NoBitmap, bitmap::none_by_size(cell)),
+    ];
+    let of_array = of_array
+        .into_iter()
+        .filter_map(|(kind, sentence)| Some((kind, sentence?)));
+    let of_stack = of_array.chain(of_stack);
     of_stack.chain(of_jobs(cell, disks, of_caches)).chain(acts).collect()
 }
 
@@ -224,6 +241,7 @@ fn of_jobs(cell: &Cell, disks: Option<&Disks>, of_caches: &mut BTreeSet<(String,
         }
         let sentences = [
             (Kind::InMemory, on_stack.in_memory()),
+            (Kind::LittleRam, disks.and_then(|disks| on_stack.little_ram(disks))),
             (Kind::DepthWithoutEffect, on_stack.depth_without_effect()),
             (
                 Kind::InDriveCaches,
@@ -408,10 +426,7 @@ impl OnStack<'_> {
         };
         if self.has_room_beyond(least.saturating_mul(sets)) {
             let of_raw = match self.fills_files() && least.saturating_mul(sets) > FILLED_BYTES_MAX {
-                true => {
-                    ", which are written before they are read, for hours of device time; `io` on a raw array (`fs` of type none) \
-                     needs no files"
-                }
+                true => ", but these files are written before they are read, which takes hours of device time",
                 false => "",
             };
             return Some(format!("less than {POSITIONING_RATIO_MIN} times with {larger}{of_raw}"));

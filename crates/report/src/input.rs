@@ -25,6 +25,8 @@ pub struct Input {
     pub disks: Vec<DiskInfo>,
     /// Set if the plan has only some of many stacks.
     pub part: Option<ShownPart>,
+    /// What may lose data on real disks with such stacks, in sentences.
+    pub of_safety: Vec<String>,
     /// Possibly unintended measurements of the study, in sentences that begin with a workload's name.
     pub advice: Vec<String>,
     /// Names of workloads and tests that measure memory or the caches of drives rather than disks, as the warnings say: they decide

@@ -171,8 +171,11 @@ impl Head {
                 .chain(warnings.run.clone())
                 .collect(),
             verdict: verdict(input, results, board),
-            models: words::models(input)
-                .into_iter()
+            models: input
+                .of_safety
+                .iter()
+                .map(|sentence| format!("Warning: {sentence}."))
+                .chain(words::models(input))
                 .chain(words::explanations(input, results))
                 .collect(),
             run: format!(

@@ -74,6 +74,8 @@ pub fn table(input: &Input, options: TableOptions) -> String {
     add(fill(
         &verdict::verdict_sentences(input, &results, &board, options.rates).join(" "),
     ));
+    let of_safety = input.of_safety.iter();
+    of_safety.for_each(|sentence| add(fill(&format!("warning: {sentence}"))));
     let models = words::models(input);
     if models.len() <= MODELS_MAX {
         add(fill(&models.join(" ")));
@@ -345,7 +347,13 @@ fn notes(input: &Input, workloads: &[WorkloadResults]) -> Vec<String> {
     };
     let mut notes = Vec::new();
     if intervals().next().is_some() {
-        notes.push("median ± half of its 95 % interval, or both ends of a wide one".to_owned());
+        let models = match input.is_simulated() {
+            true => "; it says how trials scatter, not how exact the models are",
+            false => "",
+        };
+        notes.push(format!(
+            "median ± half of its 95 % interval, or both ends of a wide one{models}"
+        ));
     }
     if measures.iter().any(|measure| !measure.leaders().is_empty()) {
         notes.push(format!(

@@ -83,7 +83,7 @@ fn model(disk: &DiskInfo) -> Option<String> {
                     fit.worst
                 ),
                 (all, met) => format!(
-                    "meets {} published figures within their goals: half are within {:.0} %, the farthest is {}, {} it",
+                    "is within its goal for {} published figures: half of them are within {:.0} %, the farthest is {}, {} it",
                     if all == met {
                         format!("all {all}")
                     } else {

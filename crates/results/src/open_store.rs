@@ -249,6 +249,7 @@ fn read_input(
     }
     Ok(Input {
         of_caches: advice.of_caches,
+        of_safety: advice.of_safety,
         advice: advice.sentences,
         disks: disk_infos(&plan),
         run: run_info(run, digest),

@@ -111,6 +111,11 @@ impl Disks {
         matches!(&self.model.device, Device::Flash(disk) if disk.power_loss_protection)
     }
 
+    /// SATA queues hold 32 requests.
+    pub(crate) fn are_nvme(&self) -> bool {
+        matches!(&self.model.device, Device::Flash(disk) if disk.queue_depth > 32)
+    }
+
     pub(crate) fn has_heads(&self) -> bool {
         matches!(self.model.device, Device::Mechanical(_))
     }

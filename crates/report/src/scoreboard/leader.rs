@@ -2,7 +2,7 @@
 
 use super::sentences::{NAMED_MAX, counted_tests, figures, percent, test_name, weights, worst_name};
 use super::{Score, ScoreRow, Scoreboard};
-use crate::words::figure::RateUnit;
+use crate::words::figure::{RateUnit, number};
 
 /// A loss in a test that does not count is named from here on.
 const LOSS_SHOWN: f64 = 0.9;
@@ -40,12 +40,13 @@ pub(super) fn leads(board: &Scoreboard, row: &ScoreRow, rates: RateUnit) -> Stri
                     .map(|&column| ahead_of_next(board, row, column, rates));
                 let names: Vec<String> = names.collect();
                 format!(
-                    "is the fastest in {}{}; in the other tests no stack is shown to be faster.",
+                    "is the fastest in {}{}; in the other tests no stack is shown to be faster{}.",
                     names.join(", "),
                     match some.len() - names.len() {
                         0 => String::new(),
                         more => format!(" and {more} more"),
-                    }
+                    },
+                    possible(&others().collect::<Vec<_>>(), row, &counted, &alone)
                 )
             }
         };
@@ -65,6 +66,18 @@ pub(super) fn leads(board: &Scoreboard, row: &ScoreRow, rates: RateUnit) -> Stri
         "loses least: in {tests} it reaches {} of the best or more ({name}).",
         percent(ratio)
     )
+}
+
+/// `, but a factor of 1.8 is possible`, between the stack and others in tests in which it is not alone ahead; empty if that is not known.
+fn possible(others: &[&ScoreRow], row: &ScoreRow, counted: &[usize], alone: &[usize]) -> String {
+    let tied = counted.iter().filter(|column| !alone.contains(column));
+    let scores = tied.flat_map(|&column| others.iter().chain([&row]).map(move |other| &other.scores[column]));
+    let factors = scores.filter(|score| score.is_first).filter_map(|score| score.interval);
+    let factors = factors.map(|interval| interval.high.max(1.0 / interval.low));
+    match factors.fold(1.0, f64::max) {
+        most if most < 1.05 || !most.is_finite() => String::new(),
+        most => format!(", but a factor of {} is possible", number(most, 1)),
+    }
 }
 
 /// `large files read (472 against 303 MiB/s)`, of the stack that comes next.
@@ -137,7 +150,7 @@ mod tests {
         };
         assert_eq!(
             said([(0.976, true), (1.0, true)], [(1.0, true), (0.642, false)]),
-            "is the fastest in large files read (472 against 303 ); in the other tests no stack is shown to be faster."
+            "is the fastest in large files read (472 against 303 ); in the other tests no stack is shown to be faster, but a factor of 1.1 is possible."
         );
         assert_eq!(
             said([(0.976, true), (1.0, true)], [(1.0, true), (0.9, true)]),

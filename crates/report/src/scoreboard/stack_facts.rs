@@ -352,9 +352,10 @@ pub(super) fn rebuilds_of_one_stack(input: &Input, results: &Results) -> Option<
         let is_loaded = is_extrapolated && pass_hours.is_some_and(|hours| rebuild.median > LOADED_MIN * hours);
         match is_loaded {
             true => format!(
-                "very roughly {} {unit}, a third of that to three times that ({}: md yields to other requests, down to its \
-                 `sync_speed_min`)",
+                "very roughly {} {unit}, perhaps {} to {} {unit} ({}: md yields to other requests, down to its `sync_speed_min`; a larger one shortens it)",
                 two_digits(rebuild.median),
+                two_digits(rebuild.median / 3.0),
+                two_digits(rebuild.median * 3.0),
                 rebuild.workload
             ),
             false => format!("{} {unit} ({})", number_of(rebuild.median), rebuild.workload),

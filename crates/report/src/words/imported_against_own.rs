@@ -55,6 +55,9 @@ pub(crate) struct Pair {
     /// Random requests within areas of other sizes, imported and own, in bytes: other seeks.
     #[serde(skip)]
     areas: Option<[u64; 2]>,
+    /// Sizes and depths of both jobs are known, and equal.
+    #[serde(skip)]
+    is_alike: bool,
 }
 
 impl Pair {
@@ -95,6 +98,7 @@ pub(crate) fn pairs(input: &Input, results: &Results, rates: RateUnit) -> Vec<Pa
             let mut new: Vec<Pair> = of_measure.into_iter().filter(|pair| !is_again(pair)).collect();
             for pair in &mut new {
                 pair.areas = areas(input, &workload.name, &test.name);
+                pair.is_alike = is_alike(input, &workload.name, &test.name);
             }
             pairs.extend(new);
         }
@@ -136,6 +140,7 @@ fn pairs_of(input: &Input, measure: &Measure, (workload, test): (&str, &str), ra
             own_stack: partner.stack.clone(),
             workload: workload.to_owned(),
             areas: None,
+            is_alike: false,
         })
     };
     imported.into_iter().filter_map(pair).collect()
@@ -152,20 +157,36 @@ fn areas(input: &Input, workload: &str, test: &str) -> Option<[u64; 2]> {
     (imported.max(own) / imported.min(own).max(1) >= AREAS_RATIO).then_some([imported, own])
 }
 
-/// `size` times `numjobs` of an imported job, as its file says: of the one that is called like the workload, or like its test.
-fn imported_bytes(input: &Input, job: &str) -> Option<u64> {
-    let rows = input.facts.provenance.iter();
-    let settings = rows.filter(|row| row.entry.key == IMPORTED_SETTINGS);
-    let settings: Vec<&str> = settings.flat_map(|row| row.entry.value.split(", ")).collect();
-    let value = |key: &str| {
-        settings.iter().find_map(|setting| {
-            let (name, value) = setting.split_once('=')?;
-            let (of, own_key) = name.rsplit_once(' ').unwrap_or(("", name));
-            (own_key == key && (of.is_empty() || of == job)).then_some(value)
+/// Whether the imported job's files and queue are known to be as large as those of the run's job.
+fn is_alike(input: &Input, workload: &str, test: &str) -> bool {
+    let mut own = input.plan.cells.iter().filter(|cell| !cell.is_imported());
+    let cell = own.find(|cell| cell.workload.name == workload && matches!(cell.workload.work, Work::Io(_)));
+    let jobs = cell.map_or_else(Vec::new, |cell| cell.workload.work.spec().jobs());
+    let is_like = |name: &str| {
+        let depth = imported_value(input, name, "iodepth").and_then(|depth| depth.parse::<u32>().ok());
+        jobs.first().is_some_and(|job| {
+            imported_bytes(input, name) == Some(job.files_bytes()) && depth == Some(job.io.queue_depth)
         })
     };
-    let jobs = value("numjobs").and_then(|jobs| jobs.parse().ok()).unwrap_or(1);
-    fio_bytes(value("size")?)?.checked_mul(jobs)
+    is_like(workload) || is_like(test)
+}
+
+/// `size` times `numjobs` of an imported job, as its file says: of the one that is called like the workload, or like its test.
+fn imported_bytes(input: &Input, job: &str) -> Option<u64> {
+    let jobs = imported_value(input, job, "numjobs").and_then(|jobs| jobs.parse().ok());
+    fio_bytes(imported_value(input, job, "size")?)?.checked_mul(jobs.unwrap_or(1))
+}
+
+/// The value of a key that the file says of an imported job, or of all.
+fn imported_value<'a>(input: &'a Input, job: &str, key: &str) -> Option<&'a str> {
+    let rows = input.facts.provenance.iter();
+    let settings = rows.filter(|row| row.entry.key == IMPORTED_SETTINGS);
+    let mut settings = settings.flat_map(|row| row.entry.value.split(", "));
+    settings.find_map(|setting| {
+        let (name, value) = setting.split_once('=')?;
+        let (of, own_key) = name.rsplit_once(' ').unwrap_or(("", name));
+        (own_key == key && (of.is_empty() || of == job)).then_some(value)
+    })
 }
 
 /// `200g` and `16GiB` of a fio job, whose units are those of 1,024.
@@ -256,7 +277,10 @@ pub(crate) fn sentence(input: &Input, results: &Results, pairs: &[Pair]) -> Opti
     if !input.has_imported() {
         return None;
     }
-    let conditions = conditions(input);
+    let conditions = match !pairs.is_empty() && pairs.iter().all(|pair| pair.is_alike) {
+        true => "Sizes and depths of the imported jobs are those of this run's.".to_owned(),
+        false => conditions(input),
+    };
     let alone = unpaired(input, results, pairs);
     let shown: Vec<&str> = alone.iter().take(NAMED_MAX).map(String::as_str).collect();
     let alone = match (pairs, shown.as_slice()) {

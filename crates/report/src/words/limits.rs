@@ -7,7 +7,7 @@ use stats::{Limit, Limited, Measure, Results};
 use study::metric::Metric;
 use study::plan::Cell;
 use study::stack::{ArraySpec, DATA, FilesystemKind};
-use study::workload::{TreeTest, Work};
+use study::workload::{ServerTest, TreeTest, Work};
 
 /// Maximum number of stacks named in a sentence.
 const NAMED_MAX: usize = 3;
@@ -23,7 +23,12 @@ pub fn limits(input: &Input) -> Vec<String> {
 
 /// What decides tests of this kind, whatever the disks are.
 pub(crate) fn explanations(input: &Input, results: &Results) -> Vec<String> {
-    let all = [new_files(input), small_writes(input), network(input, results)];
+    let all = [
+        new_files(input),
+        small_writes(input),
+        appended_log(input),
+        network(input, results),
+    ];
     all.into_iter().flatten().collect()
 }
 
@@ -48,12 +53,31 @@ fn network(input: &Input, results: &Results) -> Option<String> {
     let has_heads = input.disks.iter().any(|disk| disk.has_heads);
     (has_heads && !names.is_empty()).then(|| {
         format!(
-            "Over Ethernet of 1 Gbit/s, which carries {NETWORK_MIB_PER_S} MiB/s, no stack is slower than the network in {}{}.",
+            "Over Ethernet of 1 Gbit/s, which carries {NETWORK_MIB_PER_S} MiB/s, no stack is slower than the network in {}{}: \
+             there failed disks survived and usable space decide.",
             listed(&shown, "and"),
             match names.len() - shown.len() {
                 0 => String::new(),
                 more => format!(" and {more} more"),
             }
+        )
+    })
+}
+
+/// Where commits are compared: what a database does otherwise.
+fn appended_log(input: &Input) -> Option<String> {
+    let commits = |cell: &&Cell| {
+        let Work::Server(spec) = &cell.workload.work else {
+            return false;
+        };
+        spec.tests.contains(&ServerTest::Commit)
+    };
+    let cell = input.plan.cells.iter().find(commits)?;
+    (compares_filesystems(input) && !input.samples.is_empty()).then(|| {
+        format!(
+            "`{}` [commit] appends to a log, so that a filesystem commits the file's size with each record. PostgreSQL overwrites \
+             recycled segments of its log, which costs less, and filesystems may rank otherwise.",
+            cell.workload_entry()
         )
     })
 }
@@ -78,9 +102,9 @@ fn small_writes(input: &Input) -> Option<String> {
         }
     }
     let has_parity = own().any(|cell| cell.stack.array.has_parity());
-    // Of several stacks with one level other things are asked.
+    // Several stacks with one level are compared for other reasons.
     let is_asked = match stacks.len() {
-        1 => input.plan.stack_labels().len() == 1,
+        1 => input.plan.stack_labels().len() == 1 && own().all(|cell| cell.acts.is_empty()),
         levels => (2..=NAMED_MAX).contains(&levels),
     };
     if !has_parity || !is_asked || input.samples.is_empty() {
@@ -91,17 +115,16 @@ fn small_writes(input: &Input) -> Option<String> {
         [reads, writes] => format!("{stack} reads {} and writes {writes}", count(*reads as usize, "block")),
     });
     let requests: Vec<String> = requests.collect();
-    let requests: Vec<&str> = requests.iter().map(String::as_str).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let turns = match input.disks.iter().any(|disk| disk.has_heads) {
-        true => ", and what was read is written when the disk has turned once more",
+        true => ", and the write waits until the disk has turned once more",
         false => "",
     };
     Some(format!(
-        "For each small write at random ({}), {}: parity is computed from old data and old parity, or from the rest of the \
-         stripe{turns}.",
+        "For each small write at random ({}), {}. With parity the old data and parity, or the rest of the stripe, are read \
+         first{turns}.",
         listed(&names, "and"),
-        listed(&requests, "and")
+        requests.join(", ")
     ))
 }
 
@@ -129,9 +152,9 @@ fn new_files(input: &Input) -> Option<String> {
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     (compares_filesystems(input) && !names.is_empty() && !input.samples.is_empty()).then(|| {
         format!(
-            "{} read files soon after they were written to a new filesystem, in the order in which its directories list them, which is \
-             that of hashes for ext3 and ext4: on a filesystem that has been in use files are scattered, and those that are ahead \
-             here may lose most.{}",
+            "{} read files soon after they were written to a new filesystem, in the order in which its directories list them (on ext3 \
+             and ext4 that of hashes): on a filesystem that has been in use files are scattered, and stacks that lead in these tests may \
+             lose most.{}",
             listed(&names, "and"),
             match spreads_directories(input) {
                 true => {

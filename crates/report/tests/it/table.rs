@@ -258,10 +258,10 @@ fn issue_39_the_first_screen_says_how_well_the_disks_models_are_known() {
         })
     };
     let few = first_screen(&["seek"], fit(1));
-    let words = "The model wd-500gb-2007 meets 1 of 7 published figures within their goals: half are within 28 %, the farthest is \
+    let words = "The model wd-500gb-2007 is within its goal for 1 of 7 published figures: half of them are within 28 %, the farthest is \
                  random write, 4 KiB, depth 512, 56 % below it; it has estimates, without a document or a measurement: seek.";
     assert!(few.contains(words), "{few}");
-    assert!(first_screen(&[], fit(7)).contains("meets all 7 published figures"));
+    assert!(first_screen(&[], fit(7)).contains("is within its goal for all 7 published figures"));
     let none = first_screen(&["seek", "read-ahead"], None);
     assert!(
         none.contains("was checked against no published figure of such a disk, and has estimates"),

@@ -103,6 +103,7 @@ pub fn input() -> Input {
         part: None,
         advice: Vec::new(),
         of_caches: std::collections::BTreeSet::new(),
+        of_safety: Vec::new(),
         disks: vec![DiskInfo {
             model: "wd-500gb-2007".to_owned(),
             words: "Western Digital WD5000YS, 500 GB, 7200 rpm, 16 MiB cache, NCQ depth 32".to_owned(),
