@@ -53,15 +53,27 @@ fn network(input: &Input, results: &Results) -> Option<String> {
     let has_heads = input.disks.iter().any(|disk| disk.has_heads);
     (has_heads && !names.is_empty()).then(|| {
         format!(
-            "Over Ethernet of 1 Gbit/s, which carries {NETWORK_MIB_PER_S} MiB/s, no stack is slower than the network in {}{}: \
-             there failed disks survived and usable space decide.",
+            "Over Ethernet of 1 Gbit/s, which carries {NETWORK_MIB_PER_S} MiB/s, no stack is slower than the network in {}{}{}.",
             listed(&shown, "and"),
             match names.len() - shown.len() {
                 0 => String::new(),
                 more => format!(" and {more} more"),
+            },
+            match has_several_layouts(input) {
+                true => ": there failed disks survived and usable space decide",
+                false => "",
             }
         )
     })
+}
+
+fn has_several_layouts(input: &Input) -> bool {
+    let own = input.plan.cells.iter().filter(|cell| !cell.is_imported());
+    let mut layouts = own.map(|cell| {
+        let (stack, disks) = (&cell.stack, cell.machine.group(DATA).map(|group| group.count));
+        (stack.array.level, stack.array.of, stack.filesystem.zfs.pool, disks)
+    });
+    layouts.next().is_some_and(|first| layouts.any(|other| other != first))
 }
 
 /// Where commits are compared: what a database does otherwise.

@@ -49,7 +49,7 @@ fn issue_39_files_that_come_faster_than_a_network_are_named() {
         first_screen(&input)
     };
     let said = with_rates(30.0);
-    let words = "Over Ethernet of 1 Gbit/s, which carries 112 MiB/s, no stack is slower than the network in small files write: ";
+    let words = "Over Ethernet of 1 Gbit/s, which carries 112 MiB/s, no stack is slower than the network in small files write.";
     assert!(said.contains(words), "{said}");
     assert!(!with_rates(5.0).contains("Ethernet"), "10 MiB/s with the slowest");
 }
