@@ -18,7 +18,7 @@ use disksim::request::SECTOR_BYTES;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use study::plan::{Plan, Trial};
-use study::stack::{Bus, BusDisk, DiskGroup, Holds, MachineSpec, OwnModel, StackSpec};
+use study::stack::{Bus, BusDisk, DiskGroup, Holds, MachineSpec, MovedFigure, OwnModel, StackSpec};
 use study::workload::{PowerCutSpec, Work};
 
 /// Why the disks of a trial cannot be simulated.
@@ -79,10 +79,30 @@ impl Models {
     /// If there is no such model.
     pub fn of_seed(&self, group: &DiskGroup, machine: &MachineSpec, seed: u64) -> Result<Model, catalogue::Error> {
         let model = self.find(group)?;
+        let moved = machine.moved.as_ref().filter(|moved| moved.model == group.model);
+        let moved = moved.and_then(|moved| model.moved(&moved.figure, moved.factor));
         Ok(match machine.draws_models {
             true => model.drawn(seed).0,
-            false => model,
+            false => moved.unwrap_or(model),
         })
+    }
+
+    /// Each figure of a group's model at each end of its range, if that is a model.
+    pub fn moved_figures(&self, group: &DiskGroup) -> Vec<MovedFigure> {
+        let Ok(model) = self.find(group) else {
+            return Vec::new();
+        };
+        let mut all = Vec::new();
+        for (figure, ends) in model.ranges() {
+            let ends = ends.into_iter().filter(|&factor| model.moved(figure, factor).is_some());
+            all.extend(ends.map(|factor| MovedFigure {
+                model: group.model.clone(),
+                figure: figure.to_owned(),
+                factor,
+                words: uncertainty::words(figure),
+            }));
+        }
+        all
     }
 
     /// What was drawn for trials with a seed: `wd-wd40efrx.disk.seek` and its factor. Empty if nothing is drawn.

@@ -19,6 +19,10 @@ pub enum Error {
     Study(#[from] study_file::Diagnostics),
     #[error(transparent)]
     Model(#[from] catalogue::Error),
+    #[error(
+        "a host's disks have no model whose figures could be moved: write `machine = \"lab\"`, or leave `machine` out; the lab has models"
+    )]
+    SensitivityOfHost,
     /// A file of the user's own models.
     #[error("{0}")]
     OwnModel(String),

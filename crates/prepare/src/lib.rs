@@ -19,6 +19,7 @@ pub mod needs;
 pub mod own_models;
 pub mod refusals;
 pub mod run_cost;
+pub mod sensitivity;
 
 pub use error::Error;
 pub use host_run::PreparedHost;

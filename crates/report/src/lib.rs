@@ -12,12 +12,14 @@ mod chart;
 mod input;
 mod page;
 mod scoreboard;
+mod sensitivity;
 mod table;
 mod words;
 
 pub use input::{DiskInfo, Input, ModelFit, RunInfo, ShownPart, TrialInfo, TrialState};
 pub use page::{Curve, Distribution, Plot, comparison_html, distributions, html, plots};
 pub use scoreboard::{Advice, Choice, Column, Layout, Score, ScoreRow, Scoreboard, verdict};
+pub use sensitivity::sensitivity;
 pub use table::{TableOptions, comparison, table};
 pub use words::{
     ClaimWords, ComparedSide, IMPORTED, IMPORTED_SETTINGS, RateUnit, Warnings, claim_words, clock, count, limits,

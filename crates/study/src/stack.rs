@@ -37,12 +37,42 @@ pub struct MachineSpec {
     /// In the lab: the models of disks are drawn from what is not known of them, for each seed anew.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub draws_models: bool,
+    /// In the lab: one figure of a model of a disk is at an end of its range ([`MovedFigure`]).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub moved: Option<MovedFigure>,
     /// The processor of a lab guest; absent if it is infinitely fast, and on a host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub processor: Option<ProcessorSpec>,
 }
 
+/// A figure of a disk model that is multiplied by a factor, to see what depends on it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MovedFigure {
+    /// Name of the model, and of the figure in it: `disk.seek`.
+    pub model: String,
+    pub figure: String,
+    /// 0 turns a flag over.
+    pub factor: f64,
+    /// The figure for a person: `seek times`.
+    pub words: String,
+}
+
+impl MovedFigure {
+    /// `seek times × 1.20`.
+    pub fn end(&self) -> String {
+        match self.factor > 0.0 {
+            true => format!("{} × {:.2}", self.words, self.factor),
+            false => format!("{} the other way", self.words),
+        }
+    }
+}
+
 impl MachineSpec {
+    /// Whether its disks have other models than the catalogue or the study's files, for each seed or for this cell.
+    pub const fn changes_models(&self) -> bool {
+        self.draws_models || self.moved.is_some()
+    }
+
     /// The disks of a group, or none.
     pub fn group(&self, name: &str) -> Option<&DiskGroup> {
         self.disks.iter().find(|group| group.name == name)

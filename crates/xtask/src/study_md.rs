@@ -42,7 +42,7 @@ The text of the model is stored with the run, and is part of the identity of its
 and another run. A model that contradicts itself (a seek that is shorter than one over fewer cylinders, overlapping zones,
 a write cache larger than its segments) is refused with file and line.
 
-With `[precision] models = true` every trial has disks of a drawn model: a figure is multiplied by a factor, which is between 1 / (1 + x) and
+`raidlab disk sensitivity` moves one figure at a time. With `[precision] models = true` every trial has disks of a drawn model: a figure is multiplied by a factor, which is between 1 / (1 + x) and
 1 + x with a probability of 95 %. Without `within`, x follows from the kind of the figure and `sure`: 0.03, 0.06 and 0.12 for a rate that is
 measured, from a data sheet or unverified, 0.05, 0.15 and 0.2 for seek times, 0.1, 0.5 and 1 for command times and sizes of buffers, 0.05,
 0.15 and 0.3 for times of flash. `within = 0.3` next to `sure` sets x of a figure, `within = 0` makes it exact.

@@ -60,18 +60,38 @@ impl Model {
     /// The model with values drawn from the ranges of its figures. The same seed gives the same model.
     pub fn drawn(&self, seed: u64) -> (Model, Vec<Drawn>) {
         for attempt in 0..ATTEMPTS {
-            let mut draw = Draw {
-                seed,
-                share: 1.0 / f64::from(1_u32 << attempt),
-                drawn: Vec::new(),
-            };
-            let file = draw.file(&self.file);
-            if let Ok(mut model) = Model::build(file, "") {
-                model.notes.clone_from(&self.notes);
+            let share = 1.0 / f64::from(1_u32 << attempt);
+            let mut draw = Draw::of(Values::Drawn { seed, share });
+            if let Some(model) = self.with(&mut draw) {
                 return (model, draw.drawn);
             }
         }
         (self.clone(), Vec::new())
+    }
+
+    /// The ends of each figure's range, as factors; of a flag 0, which turns it over.
+    pub fn ranges(&self) -> Vec<(&'static str, Vec<f64>)> {
+        let mut draw = Draw::of(Values::Ends);
+        draw.file(&self.file);
+        let mut ranges: Vec<(&'static str, Vec<f64>)> = Vec::new();
+        for end in draw.drawn {
+            match ranges.iter_mut().find(|(figure, _)| *figure == end.figure) {
+                Some((_, ends)) => ends.push(end.factor),
+                None => ranges.push((end.figure, [end.factor].into())),
+            }
+        }
+        ranges
+    }
+
+    /// The model with one figure multiplied by a factor of [`Self::ranges`]; `None` if no such model can be built.
+    pub fn moved(&self, figure: &str, factor: f64) -> Option<Model> {
+        self.with(&mut Draw::of(Values::One { figure, factor }))
+    }
+
+    fn with(&self, draw: &mut Draw<'_>) -> Option<Model> {
+        let mut model = Model::build(draw.file(&self.file), "").ok()?;
+        model.notes.clone_from(&self.notes);
+        Some(model)
     }
 }
 
@@ -112,14 +132,35 @@ pub(super) fn check(file: &ModelFile) -> Result<(), Wrong> {
     Ok(())
 }
 
-struct Draw {
-    seed: u64,
-    /// Part of the distance to the drawn value.
-    share: f64,
+struct Draw<'a> {
+    values: Values<'a>,
     drawn: Vec<Drawn>,
 }
 
-impl Draw {
+/// Where values of figures come from.
+#[derive(Clone, Copy)]
+enum Values<'a> {
+    /// `share`: part of the distance to the drawn value.
+    Drawn {
+        seed: u64,
+        share: f64,
+    },
+    /// Both ends of each range are listed, and the model is as in its file.
+    Ends,
+    One {
+        figure: &'a str,
+        factor: f64,
+    },
+}
+
+impl<'a> Draw<'a> {
+    const fn of(values: Values<'a>) -> Self {
+        Self {
+            values,
+            drawn: Vec::new(),
+        }
+    }
+
     fn file(&mut self, file: &ModelFile) -> ModelFile {
         let mut file = file.clone();
         if let Some(disk) = &mut file.disk {
@@ -216,6 +257,9 @@ impl Draw {
         // Never more than the link's own rate.
         let factor = self.factor(name, Spread::LINK.of(figure));
         let factor = factor.min(1.0 / factor);
+        if matches!(self.values, Values::Ends) {
+            self.drawn.pop_if(|end| end.factor > 1.0);
+        }
         let rates = figure.is.get_mut();
         rates.read_mb_s *= factor;
         rates.write_mb_s *= factor;
@@ -226,8 +270,17 @@ impl Draw {
     fn factor(&mut self, figure: &'static str, spread: f64) -> f64 {
         // The sum of four uniform numbers is nearly normal, with a standard deviation of 1/√3.
         const TWO_SIGMA: f64 = 1.131_6;
-        let sum: f64 = (0..4).map(|turn| self.uniform(figure, turn)).sum();
-        let distance = (sum - 2.0) / TWO_SIGMA * self.share;
+        let (seed, share) = match self.values {
+            Values::Drawn { seed, share } => (seed, share),
+            Values::One { figure: moved, factor } => return if moved == figure { factor } else { 1.0 },
+            Values::Ends => {
+                let ends = [1.0 / (1.0 + spread), 1.0 + spread].map(|factor| Drawn { figure, factor });
+                self.drawn.extend(ends.into_iter().filter(|_| spread > 0.0));
+                return 1.0;
+            }
+        };
+        let sum: f64 = (0..4).map(|turn| uniform(seed, figure, turn)).sum();
+        let distance = (sum - 2.0) / TWO_SIGMA * share;
         let factor = match distance < 0.0 {
             true => 1.0 / (1.0 - spread * distance),
             false => 1.0 + spread * distance,
@@ -240,19 +293,23 @@ impl Draw {
 
     /// True with a probability of one half.
     fn coin(&mut self, figure: &'static str) -> bool {
-        let keeps = self.uniform(figure, 0) < 0.5;
-        self.drawn.push(Drawn {
-            figure,
-            factor: f64::from(u8::from(keeps)),
-        });
+        let (keeps, factor) = match self.values {
+            Values::Drawn { seed, .. } => {
+                let keeps = uniform(seed, figure, 0) < 0.5;
+                (keeps, f64::from(u8::from(keeps)))
+            }
+            Values::One { figure: moved, .. } => return moved != figure,
+            Values::Ends => (true, 0.0),
+        };
+        self.drawn.push(Drawn { figure, factor });
         keeps
     }
+}
 
-    /// Between 0 and 1; of one figure whatever others there are.
-    fn uniform(&self, figure: &str, turn: u64) -> f64 {
-        let name = figure.bytes().fold(self.seed, |hash, byte| mix(hash ^ u64::from(byte)));
-        (mix(name.wrapping_add(turn)) >> 11) as f64 / (1_u64 << 53) as f64
-    }
+/// Between 0 and 1; of one figure whatever others there are.
+fn uniform(seed: u64, figure: &str, turn: u64) -> f64 {
+    let name = figure.bytes().fold(seed, |hash, byte| mix(hash ^ u64::from(byte)));
+    (mix(name.wrapping_add(turn)) >> 11) as f64 / (1_u64 << 53) as f64
 }
 
 /// Rounded; never 0 unless it was.
@@ -352,14 +409,39 @@ mod tests {
     }
 
     #[test]
+    fn issue_41_one_figure_is_moved_and_all_others_are_as_in_the_file() {
+        for name in ["wd-wd40efrx", "samsung-980-pro-1tb"] {
+            let model = catalogue::find(name).expect("it is listed");
+            let device = |model: &Model| std::format!("{:?}", model.device);
+            let ranges = model.ranges();
+            let drawn: BTreeSet<&str> = model.drawn(1).1.iter().map(|one| one.figure).collect();
+            assert_eq!(ranges.iter().map(|(figure, _)| *figure).collect::<BTreeSet<_>>(), drawn);
+            let mut different = BTreeSet::from([device(&model)]);
+            for (figure, ends) in &ranges {
+                assert!(
+                    ends.len() == 2 || figure.ends_with("interface") || *ends == [0.0],
+                    "{figure} {ends:?}"
+                );
+                for &end in ends {
+                    different.insert(device(&model.moved(figure, end).expect("a sound model")));
+                }
+            }
+            assert!(different.len() > ranges.len(), "{name}: {}", different.len());
+            assert_eq!(
+                device(&model.moved("disk.none", 2.0).expect("as it is")),
+                device(&model)
+            );
+        }
+    }
+
+    #[test]
     fn nineteen_of_twenty_values_are_within_the_range() {
         let within = |spread: f64| {
             let inside = (0..4000_u64).filter(|&seed| {
-                let mut draw = Draw {
+                let mut draw = Draw::of(Values::Drawn {
                     seed: mix(seed),
                     share: 1.0,
-                    drawn: Vec::new(),
-                };
+                });
                 let factor = draw.factor("disk.seek", spread);
                 (1.0 / (1.0 + spread)..=1.0 + spread).contains(&factor)
             });

@@ -38,7 +38,7 @@ impl WholeDisk {
         Some(Self {
             bytes: bytes as f64,
             member_bytes: cell.stack.array.member_size_bytes.unwrap_or(bytes).min(bytes) as f64,
-            rates: match cell.machine.draws_models {
+            rates: match cell.machine.changes_models() {
                 true => of_places(&model)?,
                 false => rates(group, &model)?,
             },

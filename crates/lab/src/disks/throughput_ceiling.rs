@@ -170,7 +170,7 @@ fn direction(work: &Work, test: &TestId) -> Option<Direction> {
 /// Sustained rates of a model. Computed once per model, which takes milliseconds; a drawn one has no other trials.
 fn rates(group: &DiskGroup, trial: &Trial, models: &Models) -> Option<Sustained> {
     let machine = &trial.cell.machine;
-    if machine.draws_models {
+    if machine.changes_models() {
         return sustained(&models.of_seed(group, machine, trial.seed).ok()?).ok();
     }
     type Key = (String, Option<String>);

@@ -65,6 +65,29 @@ pub enum DiskCommand {
         #[arg(long, value_name = "FILE")]
         html: Option<PathBuf>,
     },
+    /// Run a study with each figure of its disks' models at the ends of its range, and show what it changes
+    ///
+    /// One figure is moved at a time; all else, also the seeds, is equal. Ranges: see `[precision] models` in the study format. A study of
+    /// hard disks has about 17 times its cells.
+    Sensitivity {
+        /// The study file
+        study: PathBuf,
+        /// File in which results are stored
+        #[arg(long, default_value = "raidlab.db")]
+        store: PathBuf,
+        /// Trials of each cell; fewer than three show nothing beyond scatter
+        #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(3..=1000))]
+        trials: u32,
+        /// Run a part of the matrix: AXIS=VALUE,… or AXIS!=VALUE,… (may be repeated; values of one axis are alternatives)
+        #[arg(long, value_name = "AXIS=VALUE,…")]
+        only: Vec<String>,
+        /// Seed of all random choices of the run
+        #[arg(long, default_value_t = 1, value_parser = super::seed, allow_negative_numbers = true)]
+        seed: u64,
+        /// Number of guests that run in parallel (default: one for each processor)
+        #[arg(long, value_parser = |text: &str| super::whole(text, 1..=256), allow_negative_numbers = true)]
+        jobs: Option<u64>,
+    },
     /// Read a DiskSim parameter file, and print it in the catalogue's format
     Import {
         /// A .diskspecs file; the files that it names are in the same folder

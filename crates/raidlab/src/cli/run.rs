@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 use study::Shard;
 
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone, Debug, Default)]
 pub struct RunArguments {
     /// The study file
     pub study: PathBuf,
@@ -66,6 +66,9 @@ pub struct RunArguments {
     /// Write a trace of every request of every disk into this folder, one file per trial; `raidlab trace` reads them
     #[arg(long, value_name = "FOLDER")]
     pub trace: Option<PathBuf>,
+    /// Trials of each cell with one figure of its disks' models moved, for `raidlab disk sensitivity`.
+    #[arg(skip)]
+    pub moves_figures: Option<u32>,
 }
 
 #[derive(Args, Debug)]

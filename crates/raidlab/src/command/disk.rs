@@ -4,8 +4,8 @@ mod check;
 mod replay;
 mod show;
 
-use super::{print, print_as};
-use crate::cli::{DiskCommand, Format};
+use super::{print, print_as, run};
+use crate::cli::{DiskCommand, Format, RunArguments};
 use crate::error::{EXIT_INPUT, ExpectedError};
 use disksim::catalogue::{self, Model};
 use disksim::comparison::INDEPENDENT_MIN;
@@ -54,6 +54,24 @@ pub fn disk(command: &DiskCommand) -> Result<ExitCode, ExpectedError> {
                 html: html.as_deref(),
             };
             print(&real_disk::measure(&wanted)?)?;
+        }
+        DiskCommand::Sensitivity {
+            study,
+            store,
+            trials,
+            only,
+            seed,
+            jobs,
+        } => {
+            return run::run(&RunArguments {
+                study: study.clone(),
+                store: store.clone(),
+                moves_figures: Some(*trials),
+                only: only.clone(),
+                seed: *seed,
+                jobs: *jobs,
+                ..RunArguments::default()
+            });
         }
         DiskCommand::Import { file } => print(&import(file)?)?,
     }

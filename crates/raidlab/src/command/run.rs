@@ -8,7 +8,7 @@ use crate::signals::Signals;
 use lab::kernel::Cache;
 use prepare::{
     Options, Prepared, PreparedHost, aa_control, advice, cells_without_tools, dry_run_text, inventory, lab_run,
-    load_study, now_unix_s, processors, refusals, version,
+    load_study, now_unix_s, processors, refusals, sensitivity, version,
 };
 use runner::{Outlook, Place, RunOutcome, Runner};
 use std::path::Path;
@@ -43,6 +43,9 @@ pub fn run(arguments: &RunArguments) -> Result<ExitCode, ExpectedError> {
             Prepared::Host(PreparedHost::of(&options, &mut plan)?)
         }
     };
+    if let Some(trials) = arguments.moves_figures {
+        sensitivity::expand(&mut plan, trials)?;
+    }
     // A dry run already has the commands of the first stack.
     if !arguments.dry_run {
         let asked = arguments.aa_control.map(|wanted| wanted == Switch::On);
@@ -320,7 +323,12 @@ fn again(arguments: &RunArguments) -> String {
 
 /// The command that repeats this run.
 fn command_line(arguments: &RunArguments, devices: &[String], path: fn(&Path) -> String) -> String {
-    let mut words = vec!["raidlab".to_owned(), "run".to_owned(), path(&arguments.study)];
+    let mut words = vec!["raidlab".to_owned()];
+    match arguments.moves_figures {
+        Some(trials) => words.extend(["disk", "sensitivity", "--trials", &trials.to_string()].map(str::to_owned)),
+        None => words.push("run".to_owned()),
+    }
+    words.push(path(&arguments.study));
     words.extend(["--seed".to_owned(), arguments.seed.to_string()]);
     for only in &arguments.only {
         words.extend(["--only".to_owned(), only.clone()]);

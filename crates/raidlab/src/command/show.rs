@@ -39,7 +39,7 @@ pub fn print_table(store: &Store, run: &RunSummary) -> Result<(), ExpectedError>
 
 fn print_input(input: &Input, rates: RateUnit) -> Result<(), ExpectedError> {
     let options = TableOptions { rates, ..options() };
-    let table = report::table(input, options);
+    let table = report::sensitivity(input, options).unwrap_or_else(|| report::table(input, options));
     print_with(&table, colours(options))
 }
 

@@ -41,6 +41,13 @@ pub const ALL: &[(&str, &[Example])] = &[
         ],
     ),
     (
+        "raidlab disk sensitivity",
+        &[(
+            "raidlab disk sensitivity my.toml --store sensitivity.db",
+            "Shows which figures of the disks' models decide a study: those to measure on your own disks.",
+        )],
+    ),
+    (
         "raidlab plan",
         &[(
             "raidlab plan my.toml --format json",

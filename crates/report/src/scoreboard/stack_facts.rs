@@ -96,9 +96,11 @@ pub(super) fn names_processor(input: &Input) -> bool {
     input.plan.cells.iter().any(|cell| cell.machine.processor.is_some())
 }
 
-/// Whether a cell's processor takes no time, although others of the study name one ([`names_processor`]).
+/// Whether a cell's processor takes no time, although others of the study name one ([`names_processor`]), or a figure of its disks was
+/// moved.
 pub(super) fn is_unreal(cell: &Cell, names_processor: bool) -> bool {
-    names_processor && !cell.is_imported() && cell.machine.processor.is_none()
+    let is_free = names_processor && !cell.is_imported() && cell.machine.processor.is_none();
+    is_free || cell.machine.moved.is_some()
 }
 
 /// What becomes of data that a disk of a cell silently changes.

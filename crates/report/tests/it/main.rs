@@ -9,5 +9,6 @@ mod first_look;
 mod made;
 mod maps;
 mod page;
+mod sensitivity;
 mod table;
 mod warnings;

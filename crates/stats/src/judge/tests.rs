@@ -47,6 +47,7 @@ fn cell(stack: &str) -> Cell {
             buses: Vec::new(),
             create_once: false,
             draws_models: false,
+            moved: None,
         }),
         stack: Arc::new(StackSpec {
             mount_options: vec![stack.to_owned()],

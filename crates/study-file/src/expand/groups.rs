@@ -130,6 +130,7 @@ fn stack_of(
         buses: Vec::new(),
         create_once: false,
         draws_models: false,
+        moved: None,
         processor: None,
     };
     let reasons = check_stack(&machine, &stack, disk_bytes);

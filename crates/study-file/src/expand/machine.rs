@@ -26,6 +26,7 @@ pub(crate) fn machine(point: &Point, kind: MachineKind, fixed: &Fixed, known: &K
         buses: fixed.buses.clone(),
         create_once: *point.get("create_once") == Value::Flag(true),
         draws_models: fixed.draws_models && kind == MachineKind::Lab,
+        moved: None,
         processor: processor(point, known).filter(|_| kind == MachineKind::Lab),
     }
 }

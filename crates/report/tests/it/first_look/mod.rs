@@ -447,6 +447,7 @@ fn cell(stack: &Stack, workload: &str, tree: TreeSpec) -> Cell {
             buses: Vec::new(),
             create_once: false,
             draws_models: false,
+            moved: None,
             processor: None,
         }),
         stack: Arc::new(StackSpec {

@@ -145,6 +145,7 @@ fn cell(number: usize) -> Cell {
             buses: Vec::new(),
             create_once: false,
             draws_models: false,
+            moved: None,
         }),
         stack: Arc::new(StackSpec {
             mount_options: vec![number.to_string()],
