@@ -401,9 +401,20 @@ impl OnStack<'_> {
         ))
     }
 
-    /// Its files are written first.
-    fn fills_files(&self) -> bool {
-        !self.cell.stack.filesystem.kind.is_raw() && self.io().pattern.has_reads()
+    /// What large files cost before the test, and what has none.
+    fn of_large_files(&self) -> String {
+        if self.cell.stack.filesystem.kind.is_raw() {
+            return String::new();
+        }
+        let written = match self.io().pattern.has_reads() {
+            true => "written before they are read, which takes hours of device time",
+            false => "prepared first, which takes minutes",
+        };
+        let raw = match &self.cell.workload.work {
+            Work::Io(_) | Work::FioFile(_) => "; `io` on a stack with an `fs` of type `raw` needs no files",
+            _ => "",
+        };
+        format!(", but these files are {written}{raw}")
     }
 
     /// What seeks over enough of the disks; `None` if the stack has no room for more.
@@ -425,9 +436,9 @@ impl OnStack<'_> {
             key => format!("{} or more", self.setting(key, &study_file::format_size(least))),
         };
         if self.has_room_beyond(least.saturating_mul(sets)) {
-            let of_raw = match self.fills_files() && least.saturating_mul(sets) > FILLED_BYTES_MAX {
-                true => ", but these files are written before they are read, which takes hours of device time",
-                false => "",
+            let of_raw = match least.saturating_mul(sets) > FILLED_BYTES_MAX {
+                true => self.of_large_files(),
+                false => String::new(),
             };
             return Some(format!("less than {POSITIONING_RATIO_MIN} times with {larger}{of_raw}"));
         }

@@ -62,8 +62,9 @@ pub struct Scoreboard {
     pub advice: Advice,
     /// The test without which another stack would be recommended, in a sentence; empty if there is none.
     decisive: String,
-    /// What each axis changes, all else equal, in sentences.
+    /// What each axis changes, all else equal, in sentences; and what the kernel changes.
     pub by_axis: Vec<String>,
+    pub by_kernel: Vec<String>,
     /// Tests in which it depends on what is not known of the disks which stack is better, in sentences.
     pub guesses: Vec<String>,
     /// Stacks with a processor that no machine has are left out.
@@ -252,6 +253,7 @@ impl Scoreboard {
             let labels = input.plan.stack_labels();
             rows.sort_by_key(|row| labels.iter().position(|label| *label == row.stack));
         }
+        let axes = by_axis::by_axis(input, &tests);
         Self {
             decisive: decisive::sentence(&columns, &rows, &advice, resolution(input), |column| {
                 words::reads_new_files(input, &column.workload, &column.test)
@@ -261,7 +263,8 @@ impl Scoreboard {
             short,
             of_caches,
             advice,
-            by_axis: by_axis::by_axis(input, &tests),
+            by_axis: axes.others,
+            by_kernel: axes.kernels,
             guesses: guesses::guesses(input, &tests),
             leaves_unreal_out: real.is_some(),
         }

@@ -357,7 +357,7 @@ fn notes(input: &Input, workloads: &[WorkloadResults]) -> Vec<String> {
     }
     if measures.iter().any(|measure| !measure.leaders().is_empty()) {
         notes.push(format!(
-            "{BEST} no stack is shown to be faster; no mark where none is shown to differ"
+            "{BEST} the fastest, or not shown to be slower; no mark where none is shown to differ"
         ));
     }
     if intervals().any(|interval| interval.basis == Basis::Drawn) {

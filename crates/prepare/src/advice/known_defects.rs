@@ -48,7 +48,7 @@ pub(super) fn split_reads(cell: &Cell, disks: Option<&Disks>) -> Option<String> 
         format!(
             "Linux {KERNEL} sends large sequential reads of RAID 4, 5 and 6 to the disks out of order, which costs up to 50 % \
              of their throughput, depending on chunk and read-ahead; RAID 0, 1 and 10 are not affected; corrected in Linux 6.18 (commit \
-             b2f5974079d8), which `kernel = \"7.3\"` has"
+             b2f5974079d8); `kernel = [\"{KERNEL}\", \"{KERNEL_BY_NVME}\"]` shows the difference"
         )
     })
 }

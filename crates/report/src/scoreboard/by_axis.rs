@@ -23,15 +23,25 @@ const CELLS_TIMES_SAMPLES_MAX: usize = 20_000_000;
 /// The axis whose value may be a processor that no machine has.
 const PROCESSOR: &str = "cpu";
 
+/// The axis that is no stack to choose, but a question of its own: it is answered first.
+const KERNEL: &str = "kernel";
+
+/// What axes change, in sentences.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ByAxis {
+    pub(super) kernels: Vec<String>,
+    pub(super) others: Vec<String>,
+}
+
 /// A sentence for each axis of the stacks and each value against the first one, by the tests that count.
-pub(super) fn by_axis(input: &Input, tests: &[Test<'_>]) -> Vec<String> {
+pub(super) fn by_axis(input: &Input, tests: &[Test<'_>]) -> ByAxis {
     let labels = input.plan.stack_labels();
     let own: Vec<&Cell> = input.plan.cells.iter().filter(|cell| !cell.is_imported()).collect();
     let is_large = own.len().saturating_mul(input.samples.len()) > CELLS_TIMES_SAMPLES_MAX;
     if is_large || !(STACKS_MIN..=STACKS_MAX).contains(&input.plan.stack_labels().len()) {
-        return Vec::new();
+        return ByAxis::default();
     }
-    let mut sentences = Vec::new();
+    let mut found = ByAxis::default();
     for (axis, values) in axes_of_stacks(&own) {
         let first = values[0];
         for second in &values[1..] {
@@ -64,12 +74,20 @@ pub(super) fn by_axis(input: &Input, tests: &[Test<'_>]) -> Vec<String> {
             };
             let rows: Vec<ComparisonRow> = compared.rows.iter().filter_map(counted).collect();
             if let Some(words) = words(&rows, resolution(input)) {
-                sentences.push(format!("{axis} {second} against {first}, all else equal: {words}."));
+                match axis {
+                    KERNEL => found
+                        .kernels
+                        .push(format!("Kernel {second} against {first}, all else equal: {words}.")),
+                    _ => found
+                        .others
+                        .push(format!("{axis} {second} against {first}, all else equal: {words}.")),
+                }
             }
         }
     }
-    sentences.truncate(SENTENCES_MAX);
-    sentences
+    found.others.truncate(SENTENCES_MAX);
+    found.kernels.truncate(SENTENCES_MAX);
+    found
 }
 
 /// The axes with several values of which each stack has one, with their values, in the study's order.

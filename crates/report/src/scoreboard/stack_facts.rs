@@ -20,7 +20,7 @@ const REBUILDS_MAX: usize = 4;
 const COMPARED_MAX: usize = 64;
 
 /// A rebuild that takes this many times as long as one pass over the disk shares the disk's time with other requests.
-const LOADED_MIN: f64 = 1.5;
+const LOADED_MIN: f64 = 1.2;
 
 /// How a stack divides its disks.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
@@ -354,7 +354,8 @@ pub(super) fn rebuilds_of_one_stack(input: &Input, results: &Results) -> Option<
         let is_loaded = is_extrapolated && pass_hours.is_some_and(|hours| rebuild.median > LOADED_MIN * hours);
         match is_loaded {
             true => format!(
-                "very roughly {} {unit}, perhaps {} to {} {unit} ({}: md yields to other requests, down to its `sync_speed_min`; a larger one shortens it)",
+                "very roughly {} {unit}, perhaps {} to {} {unit}, and several times that under more load ({}: md yields to other requests, down to its \
+                 `sync_speed_min`; a larger one shortens it)",
                 two_digits(rebuild.median),
                 two_digits(rebuild.median / 3.0),
                 two_digits(rebuild.median * 3.0),

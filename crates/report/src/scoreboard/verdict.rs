@@ -25,6 +25,7 @@ pub(crate) fn verdict_sentences(
     // One stack next to an import is compared with that.
     let is_compared = board.advice == Advice::NothingToCompare && !pairs.is_empty();
     if rebuilds.is_none() && !is_compared && (cuts.is_empty() || !board.rows.is_empty()) {
+        verdict.extend(board.by_kernel.clone());
         verdict.push(sentences::sentence(input, board, rates));
     }
     verdict.extend(rebuilds.or_else(|| stack_facts::rebuilds_of_stacks(input, board)));

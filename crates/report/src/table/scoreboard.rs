@@ -128,7 +128,7 @@ fn notes(board: &Scoreboard) -> Vec<String> {
     let mut notes = vec![sentences::weights(board), sentences::short_tests(board)];
     notes.retain(|note| !note.is_empty());
     if scores().any(|score| score.is_best) {
-        notes.push(format!("{BEST} no stack is shown to be faster in this test"));
+        notes.push(format!("{BEST} the fastest in this test, or not shown to be slower"));
     }
     let excluded: usize = scores().map(|score| score.excluded).sum();
     if excluded > 0 {

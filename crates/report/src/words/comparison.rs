@@ -67,12 +67,17 @@ fn naming(names: &Names) -> String {
             more => format!("{} and {more} more", shown.join(", ")),
         }
     };
+    let option =
+        |option: &str, names: &[String]| (!names.is_empty()).then(|| format!("`{option}` ({})", listed(names)));
+    let others = [option("--workload", &names.workloads), option("--test", &names.tests)];
+    let others: Vec<String> = others.into_iter().flatten().collect();
     format!(
-        "Imported results are compared with the cell of the same stack and test: import them again with `--stack` ({}), and \
-         where the names differ with `--workload` ({}) and `--test` ({}).",
+        "Imported results are compared with the cell of the same stack and test: import them again with `--stack` ({}){}.",
         listed(&names.stacks),
-        listed(&names.workloads),
-        listed(&names.tests)
+        match others.is_empty() {
+            true => String::new(),
+            false => format!(", and where the names differ with {}", others.join(" and ")),
+        }
     )
 }
 

@@ -421,7 +421,7 @@ fn issue_39_a4_a_study_of_one_stack_leads_with_its_rebuilds() {
         "Extrapolated from members of 200 GiB, a rebuild of a whole disk takes 12.8 h (reads bs=4K iodepth=1)";
     // Members of 2 and 6 GiB gave 123 and 61 h for one disk under one load.
     let both = format!(
-        "{first} and very roughly 230 h, perhaps 76 to 690 h (reads bs=4K iodepth=4: md yields to other requests"
+        "{first} and very roughly 230 h, perhaps 76 to 690 h, and several times that under more load (reads bs=4K iodepth=4: md yields to other requests"
     );
     let replaced = said(&[], &[]);
     assert!(

@@ -285,6 +285,24 @@ fn issue_39_what_an_axis_changes_is_said_of_stacks_that_are_else_equal() {
     assert!(text.contains(said), "{text}");
 }
 
+/// "A, B or C may be the best choice" answered a study of two kernels.
+#[test]
+fn issue_39_what_a_kernel_changes_is_answered_first() {
+    let mut input = crate::made::sweep();
+    for axis in input.plan.cells.iter_mut().flat_map(|cell| &mut cell.axes) {
+        if axis.0 == "bitmap" {
+            axis.0 = "kernel".to_owned();
+        }
+    }
+    let text = table(&input, TableOptions::plain(10_000));
+    let verdict = text.lines().nth(3).expect("the first paragraph");
+    assert!(
+        verdict.starts_with("Kernel internal against none, all else equal: of 15 comparisons"),
+        "{text}"
+    );
+    assert_eq!(text.matches("against none, all else equal").count(), 1, "{text}");
+}
+
 /// An axis was "worse" in a test in which the scoreboard, which compares all stacks, showed none to be faster.
 #[test]
 fn issue_39_an_axis_shows_no_difference_that_the_scoreboard_does_not() {
