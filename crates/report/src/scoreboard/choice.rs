@@ -277,6 +277,7 @@ pub(super) mod tests {
             row("RAID 5 bitmap", 0.7, 0.0, RAID5),
         ];
         (rows[0].layout.resyncs, rows[0].layout.resync_hours) = (true, Some(23.4));
+        rows[1].layout.has_bitmap = true;
         let board = board(vec![column("", "", 1)], &rows, advice(&rows));
         assert_eq!(
             resync(&board, &board.rows[0]),

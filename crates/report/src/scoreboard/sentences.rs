@@ -275,18 +275,24 @@ fn protection(board: &Scoreboard, row: &ScoreRow, choice: &Choice) -> String {
 
 /// What the leading stack pays for having no bitmap where others have one, as a sentence on one stack.
 pub(super) fn resync(board: &Scoreboard, row: &ScoreRow) -> String {
+    let does_not = |other: &ScoreRow| other.layout.survives != Some(0) && !other.layout.resyncs;
+    if !row.layout.resyncs || !board.rows.iter().any(does_not) {
+        return String::new();
+    }
     // Rows are sorted by their largest loss.
-    let has_none =
-        |other: &&ScoreRow| other.layout.survives != Some(0) && !other.layout.resyncs && other.may_be_built();
-    match board.rows.iter().find(has_none).filter(|_| row.layout.resyncs) {
-        Some(other) => format!(
-            " It has no bitmap: after a crash md resyncs the whole array{}. With a bitmap {} loses least, and reaches {} of the best or more.",
-            resync_time(row),
+    let mut with_bitmap = board
+        .rows
+        .iter()
+        .filter(|other| other.layout.has_bitmap && other.may_be_built());
+    format!(
+        " It has no bitmap: after a crash md resyncs the whole array{}.{}",
+        resync_time(row),
+        with_bitmap.next().map_or_else(String::new, |other| format!(
+            " With a bitmap {} loses least, and reaches {} of the best or more.",
             other.stack,
             worst(board, other)
-        ),
-        None => String::new(),
-    }
+        ))
+    )
 }
 
 /// `, at least 24.1 h on whole disks`; empty if it is not known.

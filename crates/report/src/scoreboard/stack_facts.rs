@@ -348,16 +348,23 @@ pub(super) fn rebuilds_of_one_stack(input: &Input, results: &Results) -> Option<
     let unit = metric.unit().name();
     let pass_hours = input.disks.iter().filter_map(|disk| disk.pass_hours).reduce(f64::max);
     let is_extrapolated = metric == Metric::TimeToRebuildDisk && cell.stack.array.member_size_bytes.is_some();
+    // As long as the quickest of the study, or as a pass over the disk.
+    let unloaded_hours = rebuilds
+        .ends()
+        .map(|[shortest, _]| shortest.median)
+        .into_iter()
+        .chain(pass_hours);
+    let unloaded_hours = unloaded_hours.reduce(f64::min);
     let words = |rebuild: &Rebuild<'_>| {
         // On a small member md's stops count more, and seeks are shorter: both decide under load. Simulated, members of 2 and
         // 6 GiB gave 123 and 61 h for one disk, members of 4 and 16 GiB 31 and 13 h.
-        let is_loaded = is_extrapolated && pass_hours.is_some_and(|hours| rebuild.median > LOADED_MIN * hours);
+        let is_loaded = is_extrapolated && unloaded_hours.is_some_and(|hours| rebuild.median > LOADED_MIN * hours);
         match is_loaded {
             true => format!(
                 "very roughly {} {unit}, perhaps {} to {} {unit}, and several times that under more load ({}: md yields to other requests, down to its \
                  `sync_speed_min`; a larger one shortens it)",
                 two_digits(rebuild.median),
-                two_digits(rebuild.median / 3.0),
+                two_digits((rebuild.median / 3.0).max(unloaded_hours.unwrap_or(0.0))),
                 two_digits(rebuild.median * 3.0),
                 rebuild.workload
             ),
