@@ -17,7 +17,7 @@ const CHUNK_BYTES_MAX: u64 = 1 << 30;
 const BITS_MIN: u64 = 512;
 
 /// What a bitmap of many bits costs, simulated: one sentence for all levels of a study.
-const COSTS: &str = "is first written for most of these writes, and the disks are flushed: in the lab RAID 10 reached a quarter to a \
+const COSTS: &str = "is first written for most of these writes, and the disks are flushed: on hard disks in the lab RAID 10 reached a quarter to a \
                      thirtieth of its rate without one, RAID 5 and 6, which update it once for several stripes, a quarter to three quarters";
 
 /// An array without a bitmap because its members are small, which whole disks would have. The sentence does not name the cell,

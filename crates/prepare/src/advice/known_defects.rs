@@ -28,8 +28,8 @@ pub(super) fn early_syncs(cell: &Cell, disks: Option<&Disks>) -> Option<String> 
     (is_of_level && !cell.stack.filesystem.kind.is_raw() && syncs(&cell.workload.work)).then(|| {
         format!(
             "on RAID 0, 1 and 10 md of Linux {KERNEL}, and on NVMe drives that of {KERNEL_BY_NVME} as well, writes a journal's commit before \
-             the flush that it depends on: after a power cut the filesystem may not mount (in the lab 45 of 400 cuts with ext4 on RAID 1 of \
-             SATA disks). Drives with power-loss protection, and RAID 5 and 6, are not affected. Syncs are faster there than is safe, and \
+             the flush that it depends on: after a power cut the filesystem may not mount (in the lab after 45 of 400 cuts with ext4 on RAID 1 \
+             of SATA disks with {KERNEL}, after 1 of 100 on RAID 1 of NVMe drives with {KERNEL_BY_NVME}). Drives with power-loss protection, and RAID 5 and 6, are not affected. Syncs are faster there than is safe, and \
              other levels and kernels look slower next to them (raidlab's docs/findings/md-preflush.md)"
         )
     })

@@ -277,12 +277,11 @@ pub(super) mod tests {
             row("RAID 5 bitmap", 0.7, 0.0, RAID5),
         ];
         (rows[0].layout.resyncs, rows[0].layout.resync_hours) = (true, Some(23.4));
-        rows[1].layout.has_bitmap = true;
         let board = board(vec![column("", "", 1)], &rows, advice(&rows));
         assert_eq!(
             resync(&board, &board.rows[0]),
-            " It has no bitmap: after a crash md resyncs the whole array, at least 23.4 h on whole disks. With a bitmap RAID 5 bitmap \
-             loses least, and reaches 70 % of the best or more."
+            " It has no bitmap: after a crash md resyncs the whole array, at least 23.4 h on whole disks. Of those without such a \
+             resync RAID 5 bitmap loses least, and reaches 70 % of the best or more."
         );
         assert_eq!(resync(&board, &board.rows[1]), "");
     }

@@ -280,15 +280,15 @@ pub(super) fn resync(board: &Scoreboard, row: &ScoreRow) -> String {
         return String::new();
     }
     // Rows are sorted by their largest loss.
-    let mut with_bitmap = board
+    let mut others = board
         .rows
         .iter()
-        .filter(|other| other.layout.has_bitmap && other.may_be_built());
+        .filter(|other| does_not(other) && other.may_be_built());
     format!(
         " It has no bitmap: after a crash md resyncs the whole array{}.{}",
         resync_time(row),
-        with_bitmap.next().map_or_else(String::new, |other| format!(
-            " With a bitmap {} loses least, and reaches {} of the best or more.",
+        others.next().map_or_else(String::new, |other| format!(
+            " Of those without such a resync {} loses least, and reaches {} of the best or more.",
             other.stack,
             worst(board, other)
         ))

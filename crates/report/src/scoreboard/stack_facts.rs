@@ -22,6 +22,9 @@ const COMPARED_MAX: usize = 64;
 /// A rebuild that takes this many times as long as one pass over the disk shares the disk's time with other requests.
 const LOADED_MIN: f64 = 1.2;
 
+/// md's default of `sync_speed_min` (`speed_limit_min` in proc(5)), in KiB/s.
+const SYNC_SPEED_MIN_KIB_S: u32 = 1000;
+
 /// How a stack divides its disks.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct Layout {
@@ -355,14 +358,17 @@ pub(super) fn rebuilds_of_one_stack(input: &Input, results: &Results) -> Option<
         .into_iter()
         .chain(pass_hours);
     let unloaded_hours = unloaded_hours.reduce(f64::min);
+    let whole_bytes = input.disks.iter().map(|disk| disk.bytes).max().unwrap_or(0);
+    let slowest_kib_s = cell.stack.array.sync_speed_min.unwrap_or(SYNC_SPEED_MIN_KIB_S);
+    let slowest_days = whole_bytes as f64 / 1024.0 / f64::from(slowest_kib_s.max(1)) / 86_400.0;
     let words = |rebuild: &Rebuild<'_>| {
         // On a small member md's stops count more, and seeks are shorter: both decide under load. Simulated, members of 2 and
         // 6 GiB gave 123 and 61 h for one disk, members of 4 and 16 GiB 31 and 13 h.
         let is_loaded = is_extrapolated && unloaded_hours.is_some_and(|hours| rebuild.median > LOADED_MIN * hours);
         match is_loaded {
             true => format!(
-                "very roughly {} {unit}, perhaps {} to {} {unit}, and several times that under more load ({}: md yields to other requests, down to its \
-                 `sync_speed_min`; a larger one shortens it)",
+                "very roughly {} {unit}, perhaps {} to {} {unit}, and several times that under more load ({}: md yields to other requests, \
+                 down to its `sync_speed_min`, with which the disk takes {slowest_days:.0} days; a larger one shortens it)",
                 two_digits(rebuild.median),
                 two_digits((rebuild.median / 3.0).max(unloaded_hours.unwrap_or(0.0))),
                 two_digits(rebuild.median * 3.0),

@@ -8,6 +8,7 @@ use serde::Serialize;
 use stats::{Measure, Results, Row};
 use study::metric::Metric;
 use study::plan::Cell;
+use study::stack::Bitmap;
 use study::workload::{IoJob, Work};
 
 /// Follows the label of an imported stack.
@@ -391,7 +392,8 @@ fn bitmaps<'a>(input: &Input, pairs: impl Iterator<Item = &'a Pair>) -> String {
     };
     let (has, write) = match cell.stack.array.resyncs_after_a_crash() {
         true => ("no write-intent bitmap", "internal"),
-        false => ("a write-intent bitmap or a journal", "none"),
+        false if cell.stack.array.bitmap == Bitmap::None => ("a write journal or a PPL", "none"),
+        false => ("a write-intent bitmap", "none"),
     };
     format!(
         " The array of `{}` has {has} here, on which writes at random depend: if the measured one differs in that, write \
