@@ -368,9 +368,13 @@ impl OnStack<'_> {
             false => String::new(),
         };
         Some(format!(
-            "writes to an area of {}, but the write caches of {} hold {}: most writes end before the data is on the \
+            "writes to an area of {}{}, but the write caches of {} hold {}: most writes end before the data is on the \
              media; {larger}write `end_fsync = true` without `runtime`",
             describe_size(self.working_bytes()),
+            match written > self.working_bytes() {
+                true => format!(", {} with copies and parity", describe_size(written)),
+                false => String::new(),
+            },
             plural(disks.count),
             describe_size(caches)
         ))

@@ -24,7 +24,7 @@ pub use comparison::ComparedSide;
 pub use figure::{RateUnit, count, time};
 pub use imported_against_own::{IMPORTED, IMPORTED_SETTINGS};
 pub use limits::limits;
-pub(crate) use limits::{explanations, reads_new_files};
+pub(crate) use limits::{appended_log, explanations, reads_new_files};
 pub(crate) use stack::{array, disks, filesystem, tuning};
 pub use warnings::{Warnings, order_of};
 

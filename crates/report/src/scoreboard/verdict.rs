@@ -2,6 +2,7 @@
 
 use super::{Advice, Scoreboard, sentences, stack_facts};
 use crate::input::Input;
+use crate::words;
 use crate::words::figure::RateUnit;
 use crate::words::imported_against_own;
 use crate::words::power_cut::{self, CutRow, PowerCuts};
@@ -27,6 +28,7 @@ pub(crate) fn verdict_sentences(
     if rebuilds.is_none() && !is_compared && (cuts.is_empty() || !board.rows.is_empty()) {
         verdict.extend(board.by_kernel.clone());
         verdict.push(sentences::sentence(input, board, rates));
+        verdict.extend(words::appended_log(input));
     }
     verdict.extend(rebuilds.or_else(|| stack_facts::rebuilds_of_stacks(input, board)));
     verdict.extend(imported_against_own::sentence(input, results, &pairs));

@@ -1,8 +1,8 @@
 //! What decides tests of a kind, whatever the disks are: above the scoreboard.
 
 use report::{TableOptions, table};
-use study::stack::Level;
-use study::workload::{IoPattern, IoSpec, Work};
+use study::stack::{FilesystemKind, Level};
+use study::workload::{IoPattern, IoSpec, ServerSpec, ServerTest, SizeSpec, Work};
 
 /// The text above the scoreboard.
 fn first_screen(input: &report::Input) -> String {
@@ -52,4 +52,36 @@ fn issue_39_files_that_come_faster_than_a_network_are_named() {
     let words = "Over Ethernet of 1 Gbit/s, which carries 112 MiB/s, no stack is slower than the network in small files write.";
     assert!(said.contains(words), "{said}");
     assert!(!with_rates(5.0).contains("Ethernet"), "10 MiB/s with the slowest");
+}
+
+/// XFS led for PostgreSQL by a log that grows, which PostgreSQL's does not.
+#[test]
+fn issue_39_commits_that_append_do_not_choose_a_filesystem_for_a_database_that_overwrites() {
+    let with_test = |test: ServerTest| {
+        let mut input = crate::made::sweep();
+        let kinds = [FilesystemKind::Ext4, FilesystemKind::Xfs];
+        for (place, cell) in input.plan.cells.iter_mut().enumerate() {
+            cell.stack_mut().filesystem.kind = kinds[place % 2];
+            cell.workload.work = Work::Server(ServerSpec {
+                tests: vec![test],
+                clients: 1,
+                files: 1,
+                size: SizeSpec {
+                    min_bytes: 1,
+                    median_bytes: 1,
+                    max_bytes: 1,
+                },
+                directories: 1,
+                records: 1,
+                record_bytes: 8192,
+                read_percent: 50,
+                rate: None,
+                runtime_ns: 1,
+            });
+        }
+        first_screen(&input)
+    };
+    let words = "this test does not show which filesystem is the faster one for it";
+    assert!(with_test(ServerTest::Commit).contains(words));
+    assert!(!with_test(ServerTest::Append).contains(words));
 }
