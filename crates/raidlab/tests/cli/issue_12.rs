@@ -34,8 +34,8 @@ fn bitmaps(work: &str) -> String {
 fn issue_12_3_plan_warns_of_caches_and_corners() {
     let old = plan(&bitmaps("size = \"64M\", numjobs = 4, iodepth = 8, runtime = \"30s\""));
     for sentence in [
-        "warning: `random writes` writes to an area of 256 MiB, but the write caches of the 8 disks hold 1 GiB: most \
-         writes end before the data is on the media",
+        "warning: `random writes` writes to an area of 256 MiB, 341.3 MiB with copies and parity, but the write caches of the 8 disks \
+         hold 1 GiB: most writes end before the data is on the media",
         "seeks within 256 MiB, less than 1 % of the stack: over the whole disks, seek and rotation take 2.",
         "runs for 30 s, but each disk needs",
         "where the bits of the bitmap stay set; over the whole array a bitmap is first written",
