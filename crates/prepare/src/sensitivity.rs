@@ -51,10 +51,9 @@ fn moved_figures(cell: &Cell, models: &Models) -> Vec<MovedFigure> {
 
 fn with(cell: &Cell, moved: &MovedFigure) -> Cell {
     let mut cell = cell.clone();
-    let words = moved.end();
-    cell.stack_label = format!("{}, {words}", cell.stack_label);
+    cell.stack_label = moved.of_stack(&cell.stack_label);
     cell.key = format!("{} | {}", cell.stack_label, cell.workload.name);
-    cell.axes.push((AXIS.to_owned(), words));
+    cell.axes.push((AXIS.to_owned(), moved.end()));
     cell.machine_mut().moved = Some(moved.clone());
     cell
 }

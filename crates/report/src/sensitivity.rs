@@ -114,17 +114,16 @@ fn moved<'a>(
 ) -> Vec<Moved<'a>> {
     let mut all: Vec<Moved<'a>> = Vec::new();
     for cell in input.plan.cells.iter().filter(|cell| cell.workload.name == workload) {
-        let Some(MovedFigure {
+        let Some(end) = &cell.machine.moved else {
+            continue;
+        };
+        let MovedFigure {
             model,
             figure,
             factor,
             words,
-        }) = &cell.machine.moved
-        else {
-            continue;
-        };
-        let is_of =
-            |(own, _): &(&Cell, f64)| own.stack == cell.stack && cell.stack_label.starts_with(&own.stack_label);
+        } = end;
+        let is_of = |(own, _): &(&Cell, f64)| cell.stack_label == end.of_stack(&own.stack_label);
         let Some(place) = stacks.iter().position(is_of) else {
             continue;
         };

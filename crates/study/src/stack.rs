@@ -58,6 +58,11 @@ pub struct MovedFigure {
 }
 
 impl MovedFigure {
+    /// The label of a stack with it: `RAID 5 ext4, seek times × 1.20`.
+    pub fn of_stack(&self, label: &str) -> String {
+        format!("{label}, {}", self.end())
+    }
+
     /// `seek times × 1.20`.
     pub fn end(&self) -> String {
         match self.factor > 0.0 {

@@ -52,13 +52,9 @@ pub(super) fn by_axis(input: &Input, tests: &[Test<'_>]) -> ByAxis {
                 measurements: &input.samples,
             };
             let compared = compare_runs(side(one), side(other));
-            let cell = |part: &'_ Plan, key: &str| part.cells.iter().position(|cell| cell.key == key);
             let counted = |row: &ComparisonRow| {
-                let cells = [(one, &row.first_key), (other, &row.second_key)]
-                    .map(|(part, key)| cell(part, key).map(|place| &part.cells[place]));
-                let [Some(first), Some(second)] = cells else {
-                    return None;
-                };
+                let first = one.cells.iter().find(|cell| cell.key == row.first_key)?;
+                let second = other.cells.iter().find(|cell| cell.key == row.second_key)?;
                 let mut counted = tests.iter().filter(|test| test.counts && test.name == row.test);
                 let test = counted.find(|test| test.workload.name == second.workload.name)?;
                 // The scoreboard compares all stacks, and may not show that any is faster than either.
@@ -74,14 +70,12 @@ pub(super) fn by_axis(input: &Input, tests: &[Test<'_>]) -> ByAxis {
             };
             let rows: Vec<ComparisonRow> = compared.rows.iter().filter_map(counted).collect();
             if let Some(words) = words(&rows, resolution(input)) {
-                match axis {
-                    KERNEL => found
-                        .kernels
-                        .push(format!("Kernel {second} against {first}, all else equal: {words}.")),
-                    _ => found
-                        .others
-                        .push(format!("{axis} {second} against {first}, all else equal: {words}.")),
-                }
+                // The kernel's sentences stand in the verdict.
+                let (name, sentences) = match axis {
+                    KERNEL => ("Kernel", &mut found.kernels),
+                    _ => (axis, &mut found.others),
+                };
+                sentences.push(format!("{name} {second} against {first}, all else equal: {words}."));
             }
         }
     }

@@ -17,8 +17,8 @@ pub(super) fn leads(board: &Scoreboard, row: &ScoreRow, rates: RateUnit) -> Stri
         .filter(|&column| board.columns[column].weight > 0)
         .collect();
     let tests = counted_tests(board);
-    let is_first = |&&column: &&usize| row.scores[column].is_first || row.scores[column].ratio == Some(1.0);
-    if counted.iter().filter(is_first).count() == counted.len() && ratio > 0.9 {
+    let is_first = |&column: &usize| row.scores[column].is_first || row.scores[column].ratio == Some(1.0);
+    if counted.iter().all(is_first) && ratio > 0.9 {
         let others = || {
             board
                 .rows

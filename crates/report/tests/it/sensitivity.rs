@@ -32,7 +32,7 @@ fn input(seeks: f64) -> report::Input {
                 factor,
                 words: words.to_owned(),
             };
-            moved.stack_label = format!("{}, {}", cell.stack_label, end.end());
+            moved.stack_label = end.of_stack(&cell.stack_label);
             moved.key = format!("{} | {}", moved.stack_label, cell.workload.name);
             moved.axes.push(("figure".to_owned(), end.end()));
             moved.machine_mut().moved = Some(end);

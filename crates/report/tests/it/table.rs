@@ -118,18 +118,18 @@ fn a_control_that_differs_is_said_before_everything_else() {
     assert!(table(&without, options).contains("A/A control: none"));
 }
 
+/// The identities of a workload's cells.
+fn cells_of(input: &report::Input, workload: &str) -> Vec<CellId> {
+    let of_workload = input.plan.cells.iter().filter(|cell| cell.workload.name == workload);
+    of_workload.map(|cell| cell.id).collect()
+}
+
 /// A workload that does not count made short tests not count either, and no stack was recommended.
 #[test]
 fn issue_39_a1_short_tests_count_where_nothing_longer_does() {
     let mut input = first_look::input();
     input.plan.weights = vec![("medium files".to_owned(), 0)];
-    let small: Vec<CellId> = input
-        .plan
-        .cells
-        .iter()
-        .filter(|cell| cell.workload.name == "small files")
-        .map(|cell| cell.id)
-        .collect();
+    let small = cells_of(&input, "small files");
     for sample in &mut input.samples {
         if small.contains(&sample.trial.cell) && sample.entry.metric == Metric::Duration {
             sample.entry.value = 0.5;
@@ -354,13 +354,7 @@ fn issue_39_a3_tests_of_caches_decide_nothing() {
 #[test]
 fn issue_41_a_comparison_that_hangs_on_what_is_not_known_of_the_disks_names_it() {
     let mut input = first_look::input();
-    let cells: Vec<_> = input
-        .plan
-        .cells
-        .iter()
-        .filter(|cell| cell.workload.name == "small files")
-        .map(|cell| cell.id)
-        .collect();
+    let cells = cells_of(&input, "small files");
     for cell in &mut input.plan.cells {
         cell.machine_mut().draws_models = true;
     }
