@@ -29,6 +29,7 @@ macro_rules! built_in {
 /// The built-in model files: name of the file, contents.
 const FILES: &[(&str, &str)] = built_in![
     "crucial-mx200-250gb",
+    "crucial-mx500-1tb",
     "hitachi-7k250-250gb",
     "hitachi-7k500",
     "hitachi-t7k250-250gb",
@@ -41,12 +42,14 @@ const FILES: &[(&str, &str)] = built_in![
     "intel-s4510-3840gb",
     "maxtor-atlas-10k-v-300gb",
     "maxtor-d540x-4g-120gb",
+    "micron-7450-pro-1920gb",
     "nvme-ssd-1920gb",
     "quantum-atlas-10k",
     "quantum-atlas-iii-9gb",
     "ram",
     "samsung-860-pro-512gb",
     "samsung-870-evo-4tb",
+    "samsung-870-evo-500gb",
     "samsung-870-qvo-4tb",
     "samsung-970-evo-500gb",
     "samsung-980-1tb",
@@ -64,13 +67,19 @@ const FILES: &[(&str, &str)] = built_in![
     "seagate-cheetah-9lp",
     "seagate-exos-8tb",
     "seagate-exos-x16-16tb",
+    "seagate-exos-x20-20tb",
     "seagate-ironwolf-12tb",
     "seagate-ironwolf-4tb",
+    "seagate-st2000dl003",
     "seagate-st2000dm001",
+    "seagate-st31500541as",
+    "seagate-st32000542as",
     "toshiba-mg08-16tb",
     "wd-500gb-2007",
     "wd-raptor-150gb",
     "wd-ultrastar-hc550-18tb",
+    "wd-wd10eacs",
+    "wd-wd20ears",
     "wd-wd30efrx",
     "wd-wd40efax",
     "wd-wd40efrx",
@@ -97,8 +106,18 @@ pub struct Entry {
     pub name: String,
     pub title: String,
     pub sectors: u64,
+    pub media: MediaType,
     /// Published or measured figures that are independent of the model; see [`crate::comparison`].
     pub independent_figures: usize,
+}
+
+/// What a disk keeps its data on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MediaType {
+    Platters,
+    /// Platters with shingled tracks.
+    Shingled,
+    Flash,
 }
 
 /// Errors of finding or reading a model.
@@ -247,7 +266,16 @@ impl Model {
             name: self.file.name.clone(),
             title: self.file.title.clone(),
             sectors: self.sectors,
+            media: self.media(),
             independent_figures: crate::comparison::independent_figures(self),
+        }
+    }
+
+    pub const fn media(&self) -> MediaType {
+        match &self.device {
+            Device::Mechanical(disk) if disk.shingled.is_some() => MediaType::Shingled,
+            Device::Mechanical(_) => MediaType::Platters,
+            Device::Flash(_) => MediaType::Flash,
         }
     }
 
