@@ -1,11 +1,11 @@
-//! Finds what limited a test other than the disks' speed: the CPU, or reads for the parity of sequential writes. A study may
-//! intend both, so the samples stay in all figures; the report lists them.
+//! Finds what limited a test other than the disks' speed: the CPU, reads for the parity of sequential writes, or reads that the
+//! kernel split. A study may intend them, so the samples stay in all figures; the report lists them.
 
 use std::collections::{BTreeMap, HashMap};
 use study::metric::Metric;
 use study::plan::{Cell, Plan};
 use study::stack::MachineKind;
-use study::workload::{IoPattern, SyncMode, Work};
+use study::workload::{IoEngine, IoPattern, SyncMode, Work};
 use study::{CellId, Measurement, Scope, TestId};
 
 /// Minimum CPU utilisation, in percent, at which a core or the only task on it limits a test.
@@ -14,6 +14,14 @@ const BUSY_PERCENT_MIN: f64 = 90.0;
 /// Minimum number of bytes read for each byte written, in a test that only writes, that are reads for parity.
 /// Filesystems read less for their own metadata.
 pub const PARITY_READ_MIN: f64 = 0.05;
+
+/// Reads are expected whole up to this size: all disks take as much, and all arrays have chunks as large by default.
+const SPLIT_BYTES: u64 = 64 << 10;
+
+/// Fewer reads than this say nothing.
+const READS_MIN: f64 = 100.0;
+
+const MEBIBYTE: f64 = 1_048_576.0;
 
 /// Files of at least this size are streams.
 const LARGE_FILE_BYTES: u64 = 1 << 20;
@@ -24,8 +32,8 @@ pub struct Limited {
     pub workload: String,
     pub test: String,
     pub by: Limit,
-    /// Labels of the stacks, in the plan's order, each with a percentage: of the busy part's time, or of the written
-    /// bytes.
+    /// Labels of the stacks, in the plan's order, each with a percentage: of the busy part's time, of the written bytes, or of the
+    /// size of a read.
     pub stacks: Vec<(String, f64)>,
 }
 
@@ -39,6 +47,15 @@ pub enum Limit {
     LoadGenerator,
     /// Buffered sequential writes reached an array with parity as partial stripes, whose rest was read from the disks.
     PartialStripes { of_md: bool },
+    /// Direct reads reached the disks in pieces that are smaller than the geometry of the stack asks for.
+    SplitReads {
+        /// What each read of the test should ask of a disk, bytes.
+        whole_bytes: u64,
+        /// An md array with parity that was read by io_uring with several requests in flight. Where the queue of a member is
+        /// full, Linux reads such an array through the stripe cache, page by page: the request says that it must not wait
+        /// (REQ_NOWAIT), and raid5_read_one_chunk() gives up.
+        by_io_uring: bool,
+    },
 }
 
 /// Tests that were limited, in the plan's order.
@@ -54,6 +71,7 @@ pub fn limits(plan: &Plan, samples: &[Measurement]) -> Vec<Limited> {
             for (by, percent) in busy(cell, figures)
                 .into_iter()
                 .chain(partial_stripes(cell, test, figures))
+                .chain(split_reads(cell, test, figures))
             {
                 let known = all
                     .iter_mut()
@@ -86,6 +104,7 @@ fn means(samples: &[Measurement]) -> HashMap<CellId, BTreeMap<&TestId, Figures>>
         Metric::Duration,
         Metric::Throughput,
         Metric::DeviceRead,
+        Metric::DeviceReads,
         Metric::RampMoved,
     ];
     let mut all: HashMap<CellId, BTreeMap<&TestId, Figures>> = HashMap::new();
@@ -131,6 +150,41 @@ fn partial_stripes(cell: &Cell, test: &TestId, figures: &Figures) -> Option<(Lim
     let is_small = matches!(&cell.workload.work, Work::Tree(tree) if tree.size.median_bytes < LARGE_FILE_BYTES);
     let of_md = array.level.is_md();
     (is_streamed && !is_small).then(|| (Limit::PartialStripes { of_md }, 100.0 * read / written))
+}
+
+/// Whether direct reads reached the disks as less than half of what each should ask of a disk: a block, or as much of it as is
+/// in a chunk, up to [`SPLIT_BYTES`].
+fn split_reads(cell: &Cell, test: &TestId, figures: &Figures) -> Option<(Limit, f64)> {
+    let (array, filesystem) = (&cell.stack.array, &cell.stack.filesystem);
+    // Records, compressed data and checksums have sizes of their own, and a rebuild reads as it likes.
+    let is_plain = !filesystem.kind.is_pool() && !filesystem.compresses() && array.integrity.is_none();
+    let job = cell.workload.work.only_reads(test).filter(|job| job.io.direct)?;
+    if !is_plain || !cell.acts.is_empty() {
+        return None;
+    }
+    let requests = mean(figures, Metric::DeviceReads).filter(|requests| *requests >= READS_MIN)?;
+    let bytes = mean(figures, Metric::DeviceRead)? * MEBIBYTE / requests;
+    let chunk_bytes = array.chunk_bytes.unwrap_or(SPLIT_BYTES);
+    let whole_bytes = job.io.block_bytes.min(chunk_bytes).min(SPLIT_BYTES);
+    let share = bytes / whole_bytes as f64;
+    let is_ring = match job.io.engine {
+        IoEngine::Native => true,
+        IoEngine::Fio => job
+            .io
+            .fio_options
+            .iter()
+            .all(|(name, value)| name != "ioengine" || value == "io_uring"),
+    };
+    (share < 0.5).then(|| {
+        let by_io_uring = array.level.is_md() && array.has_parity() && job.io.queue_depth > 1 && is_ring;
+        (
+            Limit::SplitReads {
+                whole_bytes,
+                by_io_uring,
+            },
+            100.0 * share,
+        )
+    })
 }
 
 fn busy(cell: &Cell, figures: &Figures) -> Option<(Limit, f64)> {
@@ -237,6 +291,59 @@ mod tests {
         io.pattern = IoPattern::RandWrite;
         plan.identify();
         assert_eq!(with(&plan, 39.0), [], "random writes are partial by nature");
+    }
+
+    /// RAID 5 of SATA drives, 64 KiB at random by io_uring: most reads went through the stripe cache.
+    #[test]
+    fn reads_that_reach_the_disks_in_pages_are_split() {
+        let mut plan = plan(&["raid5", "raid10"]);
+        for (cell, level) in plan.cells.iter_mut().zip([Level::Raid5, Level::Raid10]) {
+            cell.workload.work = Work::Io(IoSpec {
+                pattern: IoPattern::RandRead,
+                block_bytes: 64 << 10,
+                queue_depth: 32,
+                direct: true,
+                ..IoSpec::default()
+            });
+            cell.stack_mut().array.level = level;
+        }
+        plan.identify();
+        let with = |plan: &Plan, kib: f64| {
+            let of = |stack: &str| {
+                let figures = [
+                    (Metric::DeviceReads, 1000.0),
+                    (Metric::DeviceRead, kib * 1000.0 / 1024.0),
+                ];
+                figures.map(|(metric, value)| Measurement {
+                    entry: Sample {
+                        test: "randread".into(),
+                        ..sample(plan, stack, metric, value).entry
+                    },
+                    ..sample(plan, stack, metric, value)
+                })
+            };
+            limits(plan, &[of("raid5"), of("raid10")].concat())
+        };
+        let found = with(&plan, 6.4);
+        let by = |by_io_uring| Limit::SplitReads {
+            whole_bytes: 64 << 10,
+            by_io_uring,
+        };
+        assert_eq!(
+            found.iter().map(|limited| limited.by).collect::<Vec<_>>(),
+            [by(true), by(false)]
+        );
+        assert_eq!(found[0].stacks, [("raid5".to_owned(), 10.0)]);
+        assert_eq!(with(&plan, 33.0), [], "some are split at the ends of chunks");
+        plan.cells[0].stack_mut().array.chunk_bytes = Some(8 << 10);
+        plan.identify();
+        assert_eq!(with(&plan, 6.4).len(), 1, "a chunk is read whole");
+        let Work::Io(io) = &mut plan.cells[0].workload.work else {
+            unreachable!("set above")
+        };
+        io.direct = false;
+        plan.identify();
+        assert_eq!(with(&plan, 3.0).len(), 1, "the page cache reads as it likes");
     }
 
     /// Two jobs in 10 s have 20 s of CPU time.

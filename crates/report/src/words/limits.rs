@@ -242,6 +242,24 @@ fn sentence(limited: &Limited) -> String {
                 stacks(" of the written bytes")
             )
         }
+        Limit::SplitReads {
+            whole_bytes,
+            by_io_uring,
+        } => {
+            let why = match by_io_uring {
+                true => {
+                    "; io_uring asks not to wait (REQ_NOWAIT), and Linux then reads RAID 4, 5 and 6 through the stripe cache, page \
+                     by page, where the queue of a member is full: programs that read by libaio or by threads are faster, and \
+                     `fio` with `ioengine = \"libaio\"` shows how much"
+                }
+                false => "; the kernel or the filesystem split them",
+            };
+            let whole = whole_bytes >> 10;
+            format!(
+                "the disks were read in pieces of less than half of the {whole} KiB that a read asks of a disk, on {}{why}",
+                stacks(&format!(" of {whole} KiB"))
+            )
+        }
     };
     format!("`{}`, {}: {what}", limited.workload, limited.test)
 }

@@ -61,6 +61,16 @@ impl Work {
         }
     }
 
+    /// The job of a test that only reads, if nothing else writes at the same time.
+    pub fn only_reads(&self, test: &str) -> Option<IoJob<'_>> {
+        let others_write = match self {
+            Self::FioFile(spec) => spec.jobs().iter().any(|job| job.io.pattern.has_writes()),
+            _ => false,
+        };
+        self.job(test)
+            .filter(|job| !others_write && !job.io.pattern.has_writes())
+    }
+
     /// The job of a test during which nothing else reads or writes; `None` if the test reads.
     pub fn only_writes(&self, test: &str) -> Option<IoJob<'_>> {
         // Sections of a job file may run at once.
