@@ -5,7 +5,7 @@ mod unit;
 use crate::input::{Input, TrialState};
 use crate::words::figure::number;
 use crate::words::warnings::Warnings;
-use stats::{Measure, Results, Summary};
+use stats::{Basis, Measure, Results, Summary};
 use study::plan::Cell;
 use study::stack::Level;
 use study::table::{Figure, FigureSource, TableColumn, TableRow, TableSpec};
@@ -45,8 +45,10 @@ pub(crate) struct CustomCell {
     pub ours: String,
     pub is_missing: bool,
     pub published: String,
-    /// Ratio of measured to published.
+    /// Ratio of measured to published; with drawn models `1.32 in` or `1.32 out`: whether the published figure is in the range.
     pub ratio: String,
+    /// With drawn models: whether the published figure is in the range, and half of its width, relative to its middle.
+    range: Option<(bool, f64)>,
 }
 
 /// The study's tables that contain a requested cell.
@@ -71,6 +73,16 @@ struct Maker<'a> {
 struct Ours {
     value: f64,
     unit: String,
+    /// With drawn models: within which the figure of another such disk is at 95 %.
+    range: Option<[f64; 2]>,
+}
+
+impl Ours {
+    /// Whether a published figure is in the range, and half of its width, relative to its middle.
+    fn covers(&self, published: f64) -> Option<(bool, f64)> {
+        let [low, high] = self.range.filter(|[low, _]| *low > 0.0)?;
+        Some(((low..=high).contains(&published), (high / low).sqrt() - 1.0))
+    }
 }
 
 impl Maker<'_> {
@@ -91,7 +103,7 @@ impl Maker<'_> {
             .map(|column| self.column(column, &rows))
             .collect();
         (!columns.is_empty()).then(|| CustomTable {
-            notes: self.notes(),
+            notes: self.notes().into_iter().chain(coverage(&columns)).collect(),
             title: spec.title.clone(),
             source: spec
                 .source
@@ -172,21 +184,40 @@ impl Maker<'_> {
                 .copied()
                 .chain(published.iter().flatten().copied()),
         );
-        let cell = |(figure, published): (&Result<f64, &'static str>, &Option<f64>)| CustomCell {
-            ours: figure.map_or_else(str::to_owned, |value| number(value, decimals)),
-            is_missing: figure.is_err(),
-            published: published.map_or_else(String::new, |value| number(value, decimals)),
-            ratio: match (figure, published) {
-                (Ok(ours), Some(published)) if *published != 0.0 => format!("{:.2}", ours / published),
-                _ => String::new(),
-            },
+        let cell = |at: usize| {
+            let (figure, published) = (&figures[at], published[at]);
+            // The range of a ratio to another row would need both of the same drawn disk.
+            let range = ours[at]
+                .as_ref()
+                .ok()
+                .and_then(|ours| ours.covers(published?))
+                .filter(|_| base.is_none());
+            CustomCell {
+                ours: figure
+                    .as_ref()
+                    .map_or_else(|why| (*why).to_owned(), |value| number(*value, decimals)),
+                is_missing: figure.is_err(),
+                published: published.map_or_else(String::new, |value| number(value, decimals)),
+                ratio: match (figure, published) {
+                    (Ok(ours), Some(published)) if published != 0.0 => {
+                        let mark = match range {
+                            Some((true, _)) => " in",
+                            Some((false, _)) => " out",
+                            None => "",
+                        };
+                        format!("{:.2}{mark}", ours / published)
+                    }
+                    _ => String::new(),
+                },
+                range,
+            }
         };
         CustomColumn {
             heading: spec.heading.clone(),
             unit: format!("{of_trials}{unit}"),
             has_ours: spec.not_measured.is_none(),
             has_published: published.iter().any(Option::is_some),
-            cells: figures.iter().zip(&published).map(cell).collect(),
+            cells: (0..rows.len()).map(cell).collect(),
         }
     }
 
@@ -204,14 +235,23 @@ impl Maker<'_> {
         let value = figure_of(summary, spec).ok_or("–")?;
         let own = measure.metric.unit().name();
         let wanted = spec.unit.as_deref().unwrap_or(own);
+        let is_centre = matches!(spec.figure, Figure::Median | Figure::Mean);
+        let range = summary
+            .interval
+            .filter(|interval| is_centre && interval.basis == Basis::Drawn)
+            .map(|interval| [interval.low, interval.high]);
         Ok(match unit::convert(value, own, wanted) {
             Some(value) => Ours {
                 value,
                 unit: wanted.to_owned(),
+                range: range.and_then(|[low, high]| {
+                    Some([unit::convert(low, own, wanted)?, unit::convert(high, own, wanted)?])
+                }),
             },
             None => Ours {
                 value,
                 unit: own.to_owned(),
+                range,
             },
         })
     }
@@ -233,6 +273,23 @@ impl Maker<'_> {
         let has_failed = trials.any(|trial| matches!(trial.state, TrialState::Failed(_)));
         if has_failed { "failed" } else { "–" }
     }
+}
+
+/// How many of the published figures are in the ranges of drawn models, and how wide those are.
+fn coverage(columns: &[CustomColumn]) -> Option<String> {
+    let ranges = columns
+        .iter()
+        .flat_map(|column| &column.cells)
+        .filter_map(|cell| cell.range);
+    let (are_in, widths): (Vec<bool>, Vec<f64>) = ranges.unzip();
+    let width = study::median(widths.iter().copied())?;
+    Some(format!(
+        "in, out: whether the published figure is in the 95 % interval of the drawn disk models: {} of {} are; half of the intervals \
+         are narrower than ± {:.0} %",
+        are_in.iter().filter(|is_in| **is_in).count(),
+        are_in.len(),
+        100.0 * width
+    ))
 }
 
 fn figure_of(summary: &Summary, column: &TableColumn) -> Option<f64> {

@@ -69,6 +69,27 @@ fn ours_stand_beside_what_was_published() {
     insta::assert_snapshot!(text(&input(), 120));
 }
 
+/// With drawn models a ratio says whether the interval covers what was published; others leave that open.
+#[test]
+fn published_figures_are_in_the_intervals_of_drawn_models_or_not() {
+    let mut input = input();
+    let before = text(&input, 120);
+    assert!(!before.contains(" in\n") && !before.contains("in, out"), "{before}");
+    input.plan.tables[0].rows[0].published[0] = Some(58_000.0);
+    for cell in &mut input.plan.cells {
+        cell.machine_mut().draws_models = true;
+    }
+    let drawn = text(&input, 120);
+    let counted = drawn.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        counted.contains(
+            "95 % interval of the drawn disk models: 1 of 2 are; half of the intervals are narrower than ±"
+        ),
+        "{drawn}"
+    );
+    assert!(drawn.contains("1.00 in") && drawn.contains("0.52 out"), "{drawn}");
+}
+
 #[test]
 fn narrow_terminals_keep_a_columns_figures_together() {
     let text = text(&input(), 48);
