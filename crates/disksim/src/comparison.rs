@@ -3,6 +3,7 @@
 use crate::catalogue::format::{CheckKeys, Quantity, Sure};
 use crate::catalogue::{Model, build::Wrong};
 use crate::description::Device;
+use crate::flash::OldData;
 use crate::load_generator::LoadGenerator;
 use crate::request::Op;
 use serde::Deserialize;
@@ -232,7 +233,7 @@ impl Runs<'_> {
     fn load(&self, empty: bool) -> Result<LoadGenerator, Wrong> {
         let mut model = self.model.clone();
         if let (Device::Flash(flash), true) = (&mut model.device, empty) {
-            flash.aged = false;
+            flash.old_data = OldData::NOTHING;
         }
         LoadGenerator::new(&model)
     }

@@ -30,8 +30,7 @@ pub struct Flash {
     pub channel_sector_ps: u64,
     /// Over-provisioning, in thousandths of the capacity.
     pub spare_permille: u32,
-    /// Every sector was written before, in random order: the steady state of a used drive. Otherwise it is new.
-    pub aged: bool,
+    pub old_data: OldData,
     /// Cost of suspending a program or erase for a read; without it, a read waits for the end.
     pub suspend_ns: Option<u64>,
     /// Read time of every third page of a die: with three bits per cell, one bit needs more comparisons than the
@@ -58,6 +57,59 @@ pub struct Flash {
     pub half_duplex: bool,
     pub queue_depth: u32,
     pub flush_alone: bool,
+}
+
+/// What a drive holds before the first request. The rest of its sectors were never written, or trimmed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OldData {
+    /// Thousandths of the capacity, in pieces of [`PIECE_UNITS`] that are spread over all sectors.
+    pub permille: u32,
+    /// Written once, in the order of sectors. Otherwise over and over, in random order: the steady state of a used drive.
+    pub in_order: bool,
+}
+
+/// Mapped units of a piece of old data: 1 MiB, if a unit has 4 KiB.
+pub const PIECE_UNITS: u64 = 256;
+
+impl OldData {
+    /// A new drive.
+    pub const NOTHING: Self = Self {
+        permille: 0,
+        in_order: false,
+    };
+    /// Full, and in its steady state.
+    pub const AGED: Self = Self {
+        permille: 1000,
+        in_order: false,
+    };
+
+    /// Whether a mapped unit holds old data.
+    pub fn has(self, unit: u64) -> bool {
+        match self.permille {
+            0 => false,
+            1000.. => true,
+            permille => place_of_piece(unit / PIECE_UNITS) < u64::from(permille),
+        }
+    }
+
+    /// The number of units with old data among the first `units`.
+    pub fn count(self, units: u64) -> u64 {
+        if self.permille == 0 || self.permille >= 1000 {
+            return if self.permille == 0 { 0 } else { units };
+        }
+        let (pieces, rest) = (units / PIECE_UNITS, units % PIECE_UNITS);
+        let full = pieces / 1000 * 1000;
+        let of_last = (full..pieces).filter(|piece| self.has(piece * PIECE_UNITS)).count() as u64;
+        let of_rest = if self.has(pieces * PIECE_UNITS) { rest } else { 0 };
+        (full / 1000 * u64::from(self.permille) + of_last) * PIECE_UNITS + of_rest
+    }
+}
+
+/// Each thousand of pieces in another order, in which those first in it hold data: 0 to 999.
+fn place_of_piece(piece: u64) -> u64 {
+    // 619 and 1000 have no common factor, so every piece of a thousand has a place of its own.
+    let turned = crate::random::mix(piece / 1000) % 1000;
+    (piece % 1000 * 619 + turned) % 1000
 }
 
 /// SLC cache: flash that is first written with one bit per cell, which is fast, and moved when the drive is idle.
@@ -101,6 +153,10 @@ pub(crate) fn sound(model: &Flash, sectors: u64) -> Result<(), &'static str> {
     )?;
     let block = (1..=1024).contains(&model.program_units) && (1..=65_536).contains(&model.block_programs);
     need(block, "its blocks need 1 to 65536 programs of 1 to 1024 units")?;
+    need(
+        model.old_data.permille <= 1000,
+        "it holds more data than it has room for",
+    )?;
     need(
         (1..=65_536).contains(&model.move_programs),
         "it needs 1 to 65536 programs of moved units at a time",

@@ -157,7 +157,7 @@ impl Drive {
             physical_sectors: u64::from(model.physical_sectors.max(1)),
             buffer: Buffer::new(&model.buffer, rules.in_segments && rules.own_segment),
             cache: WriteBack::with_capacity(rules.extents_max.min(4096) as usize + 2),
-            shingles: model.shingled.map(Shingles::new),
+            shingles: model.shingled.map(|rules| Shingles::new(rules, sectors)),
             queue: Vec::with_capacity(model.queue.depth.min(1024) as usize + 1),
             stalled: VecDeque::with_capacity(model.queue.depth.min(1024) as usize + 1),
             flushes: Vec::new(),

@@ -28,7 +28,12 @@ pub struct Shingled {
     pub direct_sectors: u32,
     /// Idle time after which the drive begins to merge.
     pub idle_ns: u64,
+    /// Sectors of the zone that are in use before the first request, by bands all over the disk of [`OLD_SECTORS`] each.
+    pub used_sectors: u64,
 }
+
+/// What the zone holds of a band before the first request: 1 MiB. A guess: merging a band gains so much room.
+const OLD_SECTORS: u64 = 2048;
 
 /// State of bands and zone.
 pub struct Shingles {
@@ -90,13 +95,19 @@ pub enum Target {
 }
 
 impl Shingles {
-    pub fn new(rules: Shingled) -> Self {
+    /// The state of a disk of `sectors`.
+    pub fn new(rules: Shingled, sectors: u64) -> Self {
+        let bands = (sectors / rules.band_sectors).max(1);
+        let old = (rules.used_sectors / OLD_SECTORS).min(bands);
+        let order: VecDeque<u64> = (0..old)
+            .map(|i| (u128::from(i) * u128::from(bands) / u128::from(old)) as u64)
+            .collect();
         Shingles {
             rules,
-            used: 0,
-            next: 0,
-            dirty: BTreeMap::new(),
-            order: VecDeque::new(),
+            used: old * OLD_SECTORS,
+            next: old * OLD_SECTORS,
+            dirty: order.iter().map(|&band| (band, OLD_SECTORS)).collect(),
+            order,
             open: VecDeque::new(),
         }
     }
@@ -191,11 +202,12 @@ impl Shingles {
 /// Validation of the parameters.
 pub(crate) fn sound(rules: &Shingled, sectors: u64) -> Result<(), &'static str> {
     let sizes = (1..=sectors).contains(&rules.band_sectors) && (2048..=sectors).contains(&rules.zone_sectors);
-    if sizes && rules.idle_ns <= 60_000_000_000 {
+    if sizes && rules.idle_ns <= 60_000_000_000 && rules.used_sectors <= rules.zone_sectors {
         Ok(())
     } else {
         Err(
-            "its shingled bands or their zone are larger than the disk or smaller than 1 MiB, or it waits over a minute",
+            "its shingled bands or their zone are larger than the disk or smaller than 1 MiB, it waits over a minute, or the zone \
+             holds more than fits",
         )
     }
 }
@@ -209,11 +221,13 @@ mod tests {
         band_sectors: 65_536,
         direct_sectors: 1024,
         idle_ns: 1_000_000,
+        used_sectors: 0,
     };
+    const SECTORS: u64 = 8 * 65_536;
 
     #[test]
     fn a_stream_of_large_writes_goes_to_its_band_and_all_else_to_the_zone() {
-        let mut shingles = Shingles::new(RULES);
+        let mut shingles = Shingles::new(RULES, SECTORS);
         assert_eq!(
             shingles.write(65_536, 2048, true),
             Target::Band,
@@ -231,7 +245,7 @@ mod tests {
 
     #[test]
     fn a_stream_that_begins_amid_a_band_goes_to_the_next_one() {
-        let mut shingles = Shingles::new(RULES);
+        let mut shingles = Shingles::new(RULES, SECTORS);
         let begins = 2 * 65_536 - 1500;
         assert_eq!(shingles.write(begins, 1024, true), Target::Zone(0));
         assert_eq!(
@@ -256,7 +270,7 @@ mod tests {
 
     #[test]
     fn a_stream_takes_large_writes_that_are_a_little_out_of_order() {
-        let mut shingles = Shingles::new(RULES);
+        let mut shingles = Shingles::new(RULES, SECTORS);
         shingles.write(65_536, 2048, true);
         assert_eq!(shingles.write(65_536 + 4096, 1024, true), Target::Band, "ahead");
         assert_eq!(shingles.write(65_536 + 2048, 8, false), Target::Band, "into the gap");
@@ -280,7 +294,7 @@ mod tests {
 
     #[test]
     fn a_gap_that_stays_costs_a_merge() {
-        let mut shingles = Shingles::new(RULES);
+        let mut shingles = Shingles::new(RULES, SECTORS);
         shingles.write(2 * 65_536, 2048, true);
         shingles.write(2 * 65_536 + 4096, 1024, true);
         assert_eq!(shingles.oldest(), None, "it may be filled yet");
@@ -295,7 +309,7 @@ mod tests {
 
     #[test]
     fn what_the_zone_holds_of_a_band_that_is_written_whole_needs_no_merging() {
-        let mut shingles = Shingles::new(RULES);
+        let mut shingles = Shingles::new(RULES, SECTORS);
         shingles.write(65_536 + 800, 64, false);
         shingles.write(65_536, 65_535, true);
         assert_eq!(shingles.oldest(), Some(1), "a sector is missing");
@@ -305,8 +319,29 @@ mod tests {
     }
 
     #[test]
+    fn a_zone_that_was_in_use_has_room_when_its_bands_are_merged() {
+        let rules = Shingled {
+            used_sectors: 4096,
+            ..RULES
+        };
+        let mut shingles = Shingles::new(rules, SECTORS);
+        assert!(!shingles.has_room(1));
+        assert_eq!(shingles.oldest(), Some(0));
+        shingles.merged();
+        assert!(shingles.has_room(2048) && !shingles.has_room(2049));
+        assert_eq!(shingles.oldest(), Some(4), "bands all over the disk");
+        assert_eq!(
+            shingles.write(8, 64, false),
+            Target::Zone(0),
+            "the zone is used in turn"
+        );
+        shingles.merged();
+        assert_eq!(shingles.oldest(), Some(0), "what was written last");
+    }
+
+    #[test]
     fn a_full_zone_has_room_when_a_band_is_merged() {
-        let mut shingles = Shingles::new(RULES);
+        let mut shingles = Shingles::new(RULES, SECTORS);
         for i in 0..4 {
             assert!(shingles.has_room(1024));
             shingles.write(65_536 * (i / 2) + i * 1024 + 8, 1024, false);

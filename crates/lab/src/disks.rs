@@ -13,12 +13,13 @@ use disksim::catalogue::{self, Model};
 use disksim::comparison::Fit;
 use disksim::contents::{Survival, Survivors};
 use disksim::description::{Description, Device, DiskDescription};
+use disksim::flash::OldData;
 use disksim::link::LinkDescription;
 use disksim::request::SECTOR_BYTES;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use study::plan::{Plan, Trial};
-use study::stack::{Bus, BusDisk, DiskGroup, Holds, MachineSpec, MovedFigure, OwnModel, StackSpec};
+use study::stack::{Bus, BusDisk, DiskGroup, DiskState, Holds, MachineSpec, MovedFigure, OwnModel, StackSpec};
 use study::workload::{PowerCutSpec, Work};
 
 /// Why the disks of a trial cannot be simulated.
@@ -50,11 +51,15 @@ impl Models {
         }
     }
 
-    /// The model of a group's disks.
+    /// The model of a group's disks, in the state that the group has.
     ///
     /// # Errors
     /// If there is no such model.
     pub fn find(&self, group: &DiskGroup) -> Result<Model, catalogue::Error> {
+        self.in_any_state(group).map(|model| in_state(model, group.state))
+    }
+
+    fn in_any_state(&self, group: &DiskGroup) -> Result<Model, catalogue::Error> {
         let Some(sha256) = &group.model_sha256 else {
             let mut known = self.built_in.lock().unwrap_or_else(PoisonError::into_inner);
             if let Some(model) = known.get(&group.model) {
@@ -72,6 +77,31 @@ impl Models {
     }
 }
 
+/// The model with what its disks hold before the stack is created.
+fn in_state(mut model: Model, state: Option<DiskState>) -> Model {
+    match (&mut model.device, state) {
+        (
+            Device::Flash(disk),
+            Some(DiskState::Flash {
+                filled_percent,
+                in_order,
+            }),
+        ) => {
+            disk.old_data = OldData {
+                permille: filled_percent * 10,
+                in_order,
+            };
+        }
+        (Device::Mechanical(disk), Some(DiskState::Shingled { zone_percent })) => {
+            if let Some(shingled) = &mut disk.shingled {
+                shingled.used_sectors = shingled.zone_sectors * u64::from(zone_percent) / 100;
+            }
+        }
+        _ => {}
+    }
+    model
+}
+
 impl Models {
     /// The model of a group's disks in trials with a seed: drawn, if the study asks for it. Groups of one model have the same.
     ///
@@ -82,8 +112,8 @@ impl Models {
         let moved = machine.moved.as_ref().filter(|moved| moved.model == group.model);
         let moved = moved.and_then(|moved| model.moved(&moved.figure, moved.factor));
         Ok(match machine.draws_models {
-            true => model.drawn(seed).0,
-            false => moved.unwrap_or(model),
+            true => in_state(model.drawn(seed).0, group.state),
+            false => moved.map_or(model, |moved| in_state(moved, group.state)),
         })
     }
 

@@ -1,7 +1,7 @@
 //! Reads a study, for the commands that need one.
 
 use crate::Error;
-use crate::own_models::{Catalogued, OwnModels};
+use crate::own_models::{self, Catalogued, OwnModels};
 use disksim::catalogue::{self, Model};
 use files::read_file;
 use lab::kernel::Cache;
@@ -64,6 +64,7 @@ fn known(folder: Option<&Path>, cache: &Cache) -> Known {
     let models = catalogue::list().into_iter().map(|entry| KnownModel {
         name: entry.name,
         capacity_bytes: entry.sectors * disksim::request::SECTOR_BYTES,
+        media: own_models::media(entry.media),
         own: None,
     });
     let own = OwnModels::<Model>::of_user();

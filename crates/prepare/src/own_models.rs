@@ -2,7 +2,7 @@
 //! extend the catalogues.
 
 use crate::Error;
-use disksim::catalogue::{self, Model};
+use disksim::catalogue::{self, MediaType, Model};
 use disksim::request::SECTOR_BYTES;
 use etcetera::base_strategy::{BaseStrategy, Xdg};
 use files::read_file;
@@ -10,7 +10,7 @@ use lab::processor::{self, Processor};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use study::stack::OwnModel;
-use study_file::{INFINITE, KnownModel, KnownProcessor, MODEL_BYTES_MAX, UnusableModel};
+use study_file::{INFINITE, KnownModel, KnownProcessor, MODEL_BYTES_MAX, MediaKind, UnusableModel};
 
 /// A kind of model whose catalogue the user can extend.
 pub trait Catalogued: Clone {
@@ -52,8 +52,17 @@ impl Catalogued for Model {
         KnownModel {
             name: self.file.name.clone(),
             capacity_bytes: self.sectors * SECTOR_BYTES,
+            media: media(self.media()),
             own: Some(OwnModel::new(&self.file.name, text)),
         }
+    }
+}
+
+pub(crate) const fn media(of: MediaType) -> MediaKind {
+    match of {
+        MediaType::Platters => MediaKind::Platters,
+        MediaType::Shingled => MediaKind::ShingledPlatters,
+        MediaType::Flash => MediaKind::Flash,
     }
 }
 

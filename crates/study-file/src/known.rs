@@ -30,8 +30,18 @@ pub struct Known {
 pub struct KnownModel {
     pub name: String,
     pub capacity_bytes: u64,
+    pub media: MediaKind,
     /// Absent if it is built in.
     pub own: Option<OwnModel>,
+}
+
+/// What a disk keeps its data on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MediaKind {
+    Platters,
+    /// Platters with shingled tracks, behind the drive's own translation.
+    ShingledPlatters,
+    Flash,
 }
 
 /// A disk or processor model that cannot be used.
@@ -89,7 +99,13 @@ impl Known {
             model: model.to_owned(),
             model_sha256: own.map(|own| own.sha256.clone()),
             count,
+            state: None,
         }
+    }
+
+    /// The media of a model, if it is known.
+    pub(crate) fn media(&self, model: &str) -> Option<MediaKind> {
+        Some(self.models.iter().find(|known| known.name == model)?.media)
     }
 
     /// Size of the machine's disks under test; unknown on a host.

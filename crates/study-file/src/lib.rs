@@ -17,7 +17,7 @@ mod workload_forms;
 
 pub use evaluation::cell_filter::{Only, OnlyError};
 pub use inventory::{Inventory, InventoryNode};
-pub use known::{INFINITE, Known, KnownModel, KnownProcessor, ReadModel, ReadProcessor, UnusableModel};
+pub use known::{INFINITE, Known, KnownModel, KnownProcessor, MediaKind, ReadModel, ReadProcessor, UnusableModel};
 pub use parse::model_files::MODEL_BYTES_MAX;
 pub use read::read;
 pub use syntax::diagnostic::{Diagnostic, Diagnostics};

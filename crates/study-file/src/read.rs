@@ -5,6 +5,7 @@ use crate::axes::{Axis, axes_of};
 use crate::evaluation::claims;
 use crate::evaluation::table;
 use crate::evaluation::vocabulary::REPLICATE;
+use crate::expand::disk_state;
 use crate::expand::groups::Fixed;
 use crate::expand::label;
 use crate::expand::matrix::{Matrix, Setting, Unit};
@@ -120,6 +121,16 @@ fn units(top: &Entry, kind: MachineKind, known: &Known, found: &mut Found) -> Ve
     let no_disks = absent(Table::Disks);
     let disks = top.tables("disks").first().unwrap_or(&no_disks);
     check_models(disks, kind, known, found);
+    let models: Vec<String> = match disks.values("model") {
+        [] => known
+            .models
+            .first()
+            .map(|model| model.name.clone())
+            .into_iter()
+            .collect(),
+        given => given.iter().map(|given| given.value.word()).collect(),
+    };
+    disk_state::check(disks, &models, kind, known, found);
     let no_stack = [absent(Table::Stack)];
     let stacks = if top.field("stack").is_some() {
         top.tables("stack")
@@ -140,8 +151,9 @@ fn units(top: &Entry, kind: MachineKind, known: &Known, found: &mut Found) -> Ve
         for array in stack.tables("array").iter().chain(&no_array) {
             for fs in stack.tables("fs").iter().chain(&no_fs) {
                 let of = array.tables("of").first().unwrap_or(&no_of);
-                let tables = [top, disks, array, of, fs, stack];
-                let mut axes: Vec<Axis> = tables.iter().flat_map(|entry| axes_of(entry, known)).collect();
+                let tables = [top, disks].into_iter().chain(disks.tables("state"));
+                let tables = tables.chain([array, of, fs, stack]);
+                let mut axes: Vec<Axis> = tables.flat_map(|entry| axes_of(entry, known)).collect();
                 give_zfs_all_disks(&mut axes);
                 units.push(Unit {
                     axes,

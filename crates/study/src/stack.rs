@@ -119,9 +119,53 @@ pub struct DiskGroup {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model_sha256: Option<String>,
     pub count: u32,
+    /// In the lab: what they hold before the stack is created; absent if that is as their model has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<DiskState>,
+}
+
+/// What a disk holds before the stack is created.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DiskState {
+    /// A solid-state drive.
+    Flash {
+        /// Share of the drive that holds data, in per cent. The rest was never written, or trimmed.
+        filled_percent: u32,
+        /// Written once and in the order of addresses; otherwise over and over, at random.
+        in_order: bool,
+    },
+    /// A disk with shingled tracks: share of its zone for incoming writes that is in use, in per cent.
+    Shingled { zone_percent: u32 },
+}
+
+impl DiskState {
+    /// `75 % full, written at random`.
+    pub fn words(self) -> String {
+        match self {
+            Self::Flash { filled_percent: 0, .. } => "new".to_owned(),
+            Self::Flash {
+                filled_percent,
+                in_order,
+            } => {
+                let how = if in_order { "in order" } else { "at random" };
+                format!("{filled_percent} % full, written {how}")
+            }
+            Self::Shingled { zone_percent } => format!("{zone_percent} % of the zone for incoming writes in use"),
+        }
+    }
 }
 
 impl DiskGroup {
+    /// `4 × samsung-870-evo-4tb (75 % full, written at random)`.
+    pub fn words(&self) -> String {
+        let state = self
+            .state
+            .map(|state| format!(" ({})", state.words()))
+            .unwrap_or_default();
+        format!("{} × {}{state}", self.count, self.model)
+    }
+
     const LOOP_FILE: &str = "on a loop device";
 
     /// Replaces the model if the disk is a file behind a loop device.

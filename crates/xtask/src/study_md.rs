@@ -227,6 +227,11 @@ its `warnings` in JSON list these tests.
 Likewise buffered sequential writes (of files of 1 MiB or more) to an array with parity during which the disks read 5 % or more of the written bytes: md
 wrote partial stripes and read their rest to compute parity. A larger `stripe_cache` or a smaller `chunk` may avoid this.
 
+And direct reads of `io`, `fio` and sections of a job file during which the disks were read in pieces of less than half of what
+each read asks of a disk: `bs`, or as much of it as is in a chunk, up to 64 KiB. Not of ZFS, filesystems that compress and
+dm-integrity, and not while acts change the array. On RAID 4, 5 and 6 io_uring causes it, which `io` uses with an `iodepth` above 1:
+its reads ask not to wait (REQ_NOWAIT), and where the queue of a member is full, Linux reads through the stripe cache, page by page.
+
 `raidlab plan`, `raidlab run` and the report warn about workloads that fit in memory, in the write caches of the drives, or in a
 small part of the disks, runs that end before the write caches are drained, a single ZFS mirror of four or more disks, and a
 `queue_depth` that the disk model does not support.
@@ -360,7 +365,7 @@ fn takes(key: &Key) -> String {
         Takes::Count { min, max } => format!("number, {min} to {max}"),
         Takes::Share { above, below } => format!("number above {above} and below {below}"),
         Takes::Time => "time".to_owned(),
-        Takes::Percent => "per cent, 0 % to 99 %".to_owned(),
+        Takes::Percent { max } => format!("per cent, 0 % to {max} %"),
         Takes::Flag => "`true` or `false`".to_owned(),
         Takes::Word(words) => one_of(words),
         Takes::Words(words) => format!("list of {}", one_of(words)),

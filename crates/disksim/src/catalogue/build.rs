@@ -10,7 +10,7 @@ use crate::description::{
     Buffer, Destage, Device, ExtraWriteDisconnect, Interface, Mechanical, Overheads, Policy, Queue, ReadAhead,
     SeekEarly, SeekPoint, WriteCache,
 };
-use crate::flash::{Flash, Slc};
+use crate::flash::{Flash, OldData, Slc};
 use crate::shingled::Shingled;
 use std::boxed::Box;
 use std::format;
@@ -119,6 +119,7 @@ fn shingled(figure: &Figure<ShingledKeys>) -> Result<Shingled, Wrong> {
         band_sectors: (((k.band_mb * 1e6 / 512.0 / 2048.0).round() as u64) * 2048).max(2048),
         direct_sectors: (k.direct_kib * 2.0) as u32,
         idle_ns: ms_to_ns(figure, k.idle_ms)?,
+        used_sectors: 0,
     })
 }
 
@@ -206,7 +207,10 @@ fn flash(keys: &FlashKeys) -> Result<Flash, Wrong> {
         erase_ns: us(chips.erase_us)?,
         channel_sector_ps: sector_ps(&keys.chips, chips.channel_mb_s)?,
         spare_permille: (keys.spare_percent.get() * 10.0).round().clamp(0.0, 1e6) as u32,
-        aged: keys.aged.get(),
+        old_data: match keys.aged.get() {
+            true => OldData::AGED,
+            false => OldData::NOTHING,
+        },
         suspend_ns: chips.suspend_us.map(us).transpose()?,
         third_page_read_ns: us(chips.third_page_read_us.unwrap_or(chips.read_us))?,
         move_programs: chips.move_programs.unwrap_or(1),

@@ -61,7 +61,7 @@ impl SlcState {
         let units = sectors.div_ceil(u64::from(model.unit_sectors)).max(1);
         let mut state = SlcState {
             units,
-            nothing: if model.aged { 0 } else { units },
+            nothing: units - model.old_data.count(units),
             ..SlcState::default()
         };
         state.left_units = model.slc.map_or(0, |slc| state.capacity(&slc));

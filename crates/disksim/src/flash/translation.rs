@@ -1,9 +1,9 @@
 //! The translation layer: location of each unit, choice of superblocks to empty, and moves for that.
 //!
-//! Memory grows only with the data written in this run. Untouched units of an aged drive have no location of their own:
-//! superblocks only count them.
+//! Memory grows only with the data written in this run. Old data that this run did not touch have no location of their
+//! own: superblocks only count them.
 
-use super::Flash;
+use super::{Flash, OldData};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
@@ -43,7 +43,7 @@ pub struct Translation {
     /// Moves that are due, in 1/256.
     due: u64,
     units: u32,
-    aged: bool,
+    old_data: OldData,
     seed: u64,
 }
 
@@ -77,22 +77,43 @@ impl Translation {
             victim: None,
             due: 0,
             units: model.superblock_units() as u32,
-            aged: model.aged,
+            old_data: model.old_data,
             seed,
         };
         this.table.resize_with(units.div_ceil(LEAF as u64) as usize, || None);
-        if model.aged {
-            this.age(units);
+        match model.old_data.in_order {
+            true => this.fill_in_order(model.old_data.count(units)),
+            false => this.age(model.old_data.count(units)),
         }
         this.host.0 = this.open();
         this.moved.0 = this.open();
         this
     }
 
-    /// Distributes all units over the superblocks as uniform random writes do in the long run: each superblock loses
+    /// Full superblocks, one after the other.
+    fn fill_in_order(&mut self, units: u64) {
+        let mut left = units;
+        while left > 0 {
+            let count = left.min(u64::from(self.units)) as u32;
+            self.hold(count);
+            left -= u64::from(count);
+        }
+    }
+
+    /// Old data in the next superblock.
+    fn hold(&mut self, count: u32) {
+        let superblock = self.open();
+        let block = &mut self.superblocks[superblock as usize];
+        (block.valid, block.anonymous) = (count, count);
+    }
+
+    /// Distributes the units with data over the superblocks as uniform random writes do in the long run: each superblock loses
     /// units in proportion to its valid ones, so the fill decreases geometrically with age (Desnoyers 2012, the cyclic
     /// case, which is close to greedy selection).
     fn age(&mut self, units: u64) {
+        if units == 0 {
+            return;
+        }
         let used = self.superblocks.len() - RESERVE - 2;
         let fill = |ratio: u64| {
             let mut valid = u64::from(self.units) << 16;
@@ -115,11 +136,9 @@ impl Translation {
         let mut valid = u64::from(self.units) << 16;
         let mut left = units;
         for _ in 0..used {
-            let superblock = self.open();
             let count = (valid >> 16).min(left) as u32;
             left -= u64::from(count);
-            let block = &mut self.superblocks[superblock as usize];
-            (block.valid, block.anonymous) = (count, count);
+            self.hold(count);
             valid = ((u128::from(valid) * u128::from(high)) >> 32) as u64;
         }
     }
@@ -138,14 +157,14 @@ impl Translation {
         &mut leaf.get_or_insert_with(|| Box::new([UNTOUCHED; LEAF]))[unit as usize % LEAF]
     }
 
-    /// Location of a unit. Data that an aged drive held before this run is in order.
+    /// Location of a unit. Data that a drive held before this run is in order.
     pub fn find(&self, unit: u32) -> Location {
         let entry = match self.table.get(unit as usize / LEAF) {
             Some(Some(leaf)) => leaf[unit as usize % LEAF],
             _ => UNTOUCHED,
         };
         match entry {
-            UNTOUCHED if self.aged => Location::At(unit),
+            UNTOUCHED if self.old_data.has(u64::from(unit)) => Location::At(unit),
             UNTOUCHED | TRIMMED => Location::Nowhere,
             physical => Location::At(physical),
         }
@@ -169,10 +188,10 @@ impl Translation {
         let entry = *self.entry(unit);
         match entry {
             TRIMMED => {}
-            UNTOUCHED if !self.aged => {}
+            UNTOUCHED if !self.old_data.has(u64::from(unit)) => {}
             UNTOUCHED => {
                 let count = self.superblocks.len();
-                let from = (crate::random::mix(self.seed ^ u64::from(unit)) % count as u64) as usize;
+                let from = self.old_superblock(unit);
                 let found = (0..count)
                     .map(|i| (from + i) % count)
                     .find(|&i| self.superblocks[i].anonymous > 0);
@@ -186,6 +205,16 @@ impl Translation {
                 block.valid = block.valid.saturating_sub(1);
             }
         }
+    }
+
+    /// Where old data of a unit was written, if it is still there.
+    fn old_superblock(&self, unit: u32) -> usize {
+        let unit = u64::from(unit);
+        let index = match self.old_data.in_order {
+            true => unit * u64::from(self.old_data.permille) / 1000 / u64::from(self.units),
+            false => crate::random::mix(self.seed ^ unit),
+        };
+        (index % self.superblocks.len() as u64) as usize
     }
 
     fn place(&mut self, unit: u32, moving: bool) -> u32 {
@@ -290,7 +319,7 @@ mod tests {
     use super::*;
     use crate::description::Interface;
 
-    fn small(aged: bool) -> Flash {
+    fn small(old_data: OldData) -> Flash {
         Flash {
             channels: 2,
             dies_per_channel: 2,
@@ -302,7 +331,7 @@ mod tests {
             erase_ns: 3_000_000,
             channel_sector_ps: 1_000_000,
             spare_permille: 100,
-            aged,
+            old_data,
             suspend_ns: None,
             third_page_read_ns: 50_000,
             move_programs: 1,
@@ -327,8 +356,8 @@ mod tests {
     const UNITS: u32 = 8192;
 
     /// Writes at random and checks consistency: each unit is at its recorded location, alone.
-    fn churn(aged: bool, writes: u32) -> f64 {
-        let mut translation = Translation::new(&small(aged), u64::from(UNITS) * 8, 5);
+    fn churn(old_data: OldData, writes: u32) -> f64 {
+        let mut translation = Translation::new(&small(old_data), u64::from(UNITS) * 8, 5);
         let mut work = Work::default();
         let mut written = alloc::vec![false; UNITS as usize];
         for i in 0..writes {
@@ -345,21 +374,22 @@ mod tests {
             })
             .collect();
         let known = places.len();
+        let old = (0..UNITS).filter(|&u| old_data.has(u64::from(u)));
+        let untouched = old.filter(|&u| !written[u as usize]).count();
         places.sort_unstable();
         places.dedup();
         assert_eq!(places.len(), known, "two units share a place");
         let valid: u32 = translation.superblocks.iter().map(|b| b.valid).sum();
-        let expected = if aged { UNITS } else { known as u32 };
-        assert_eq!(valid, expected, "valid units");
+        assert_eq!(valid as usize, known + untouched, "valid units");
         assert!(!translation.free.is_empty(), "there is always room to move");
         f64::from(work.moves) / f64::from(writes)
     }
 
     #[test]
     fn a_new_drive_moves_nothing_and_a_full_one_reaches_a_steady_state() {
-        assert_eq!(churn(false, 4000), 0.0);
-        let first = churn(true, 10_000);
-        let later = churn(true, 200_000);
+        assert_eq!(churn(OldData::NOTHING, 4000), 0.0);
+        let first = churn(OldData::AGED, 10_000);
+        let later = churn(OldData::AGED, 200_000);
         // 10 % of spare space: random writes move 2 to 6 units for each one written.
         assert!((1.5..6.5).contains(&later), "{later}");
         assert!(
@@ -369,8 +399,45 @@ mod tests {
     }
 
     #[test]
+    fn a_drive_that_is_partly_full_moves_less_the_less_it_holds() {
+        let part = |permille, in_order| OldData { permille, in_order };
+        // Only what is written again counts: writes go to all of the drive, which fills it.
+        let first = |old_data| churn(old_data, 4000);
+        let (half, most) = (first(part(500, false)), first(part(900, false)));
+        assert!(
+            half < 0.2 && half < most && most < first(OldData::AGED),
+            "{half} {most}"
+        );
+        assert!(first(part(500, true)) < 0.1, "half of it is free");
+        let in_order = part(1000, true);
+        assert!(
+            first(in_order) < first(OldData::AGED),
+            "its spare superblocks are empty yet"
+        );
+        let steady = churn(OldData::AGED, 200_000);
+        for old_data in [part(250, false), part(750, true), in_order] {
+            let later = churn(old_data, 200_000);
+            assert!((0.75..1.3).contains(&(later / steady)), "{old_data:?} {later} {steady}");
+        }
+    }
+
+    #[test]
+    fn old_data_is_counted_as_it_is_found() {
+        for permille in [0, 1, 250, 750, 999, 1000] {
+            for units in [1, 256, 257, 300_000, 1_000_001] {
+                let old_data = OldData {
+                    permille,
+                    in_order: false,
+                };
+                let found = (0..units).filter(|&unit| old_data.has(unit)).count() as u64;
+                assert_eq!(old_data.count(units), found, "{permille} {units}");
+            }
+        }
+    }
+
+    #[test]
     fn trimming_everything_makes_a_drive_new() {
-        let mut translation = Translation::new(&small(true), u64::from(UNITS) * 8, 5);
+        let mut translation = Translation::new(&small(OldData::AGED), u64::from(UNITS) * 8, 5);
         (0..UNITS).for_each(|unit| translation.trim(unit));
         assert_eq!(translation.superblocks.iter().map(|b| b.valid).sum::<u32>(), 0);
         assert_eq!(translation.find(17), Location::Nowhere);
@@ -383,7 +450,7 @@ mod tests {
 
     #[test]
     fn writing_in_order_moves_little() {
-        let mut translation = Translation::new(&small(false), u64::from(UNITS) * 8, 5);
+        let mut translation = Translation::new(&small(OldData::NOTHING), u64::from(UNITS) * 8, 5);
         let mut work = Work::default();
         for _ in 0..20 {
             (0..UNITS).for_each(|unit| {

@@ -4,7 +4,7 @@ use disksim::catalogue;
 use disksim::description::{Description, Device, DiskDescription};
 use disksim::disk_set::World;
 use disksim::faults::{SectorRange, Slow};
-use disksim::flash::Flash;
+use disksim::flash::{Flash, OldData};
 use disksim::link::LinkDescription;
 use disksim::request::{Completion, Op, Request, Status};
 
@@ -324,12 +324,12 @@ fn a_flash_read_takes_command_read_transfer_and_wires() {
 
 #[test]
 fn a_new_flash_drive_writes_faster_than_one_in_its_steady_state() {
-    let rate = |aged: bool| {
+    let rate = |old_data: OldData| {
         let mut description = disk("nvme-ssd-1920gb", 1);
         // A small drive reaches its steady state sooner.
         description.sectors = 16 << 21;
         let model = flash(&mut description);
-        (model.aged, model.block_programs) = (aged, 32);
+        (model.old_data, model.block_programs) = (old_data, 32);
         let mut bench = Bench::new(vec![description], vec![]);
         let units = 16 << 18;
         let mut from = (0, 0);
@@ -348,7 +348,7 @@ fn a_new_flash_drive_writes_faster_than_one_in_its_steady_state() {
         let moved = bench.world.counters(0).moved_sectors / 8;
         ((300_000 - from.0) as f64 / (bench.now_ns - from.1) as f64 * 1e9, moved)
     };
-    let (new, old) = (rate(false), rate(true));
+    let (new, old) = (rate(OldData::NOTHING), rate(OldData::AGED));
     assert_eq!(new.1, 0, "a new drive has nothing to move");
     assert!(
         old.1 > 300_000,

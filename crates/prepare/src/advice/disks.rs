@@ -98,7 +98,9 @@ impl Disks {
             Device::Mechanical(_) => 0,
             Device::Flash(disk) => {
                 // A drive that is full of data writes only a small part of it in this mode.
-                let units = |slc: disksim::flash::Slc| if disk.aged { slc.full_units } else { slc.empty_units };
+                let full = u64::from(disk.old_data.permille);
+                let units =
+                    |slc: disksim::flash::Slc| slc.empty_units - (slc.empty_units - slc.full_units) * full / 1000;
                 let slc = disk.slc.map_or(0, |slc| units(slc) * u64::from(disk.unit_sectors));
                 u64::from(disk.buffer_sectors) + slc
             }

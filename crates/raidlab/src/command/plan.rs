@@ -175,7 +175,7 @@ fn machines(text: &mut String, plan: &Plan) {
     for name in groups {
         let of_name = |machine: &MachineSpec| {
             let group = machine.group(&name)?;
-            Some(format!("{} x {}", group.count, group.model))
+            Some(group.words())
         };
         let _ = writeln!(
             text,

@@ -73,7 +73,7 @@ fn issue_12_8_plan_shows_every_kernel_ram_model_and_count() {
          [[stack]]\narray = { level = 5 }\n[[workload]]\nname = \"w\"\ntree = { files = 10 }\n",
     );
     assert!(
-        shown.contains("disks: 4 x wd-500gb-2007, 6 x wd-500gb-2007, 4 x hitachi-7k500, 6 x hitachi-7k500 (data)"),
+        shown.contains("disks: 4 × wd-500gb-2007, 6 × wd-500gb-2007, 4 × hitachi-7k500, 6 × hitachi-7k500 (data)"),
         "{shown}"
     );
     assert!(shown.contains("RAM: 512 MiB, 1 GiB; kernel 6.12"), "{shown}");

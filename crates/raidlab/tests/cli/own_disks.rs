@@ -75,7 +75,7 @@ fn issue_17_own_models_are_in_the_catalogue() {
     let plan = desk.run(&["plan", "own.toml"]);
     assert_eq!(plan.exit, Some(0), "{}", plan.stderr);
     assert!(
-        plan.stdout.contains("disks: 2 x mine, 2 x wd-raptor-150gb (data)"),
+        plan.stdout.contains("disks: 2 × mine, 2 × wd-raptor-150gb (data)"),
         "{}",
         plan.stdout
     );

@@ -10,6 +10,7 @@ mod contents;
 mod cost;
 mod created_once;
 mod determinism;
+mod disk_states;
 mod disks_busy;
 mod every_workload;
 mod golden;

@@ -145,8 +145,8 @@ pub(crate) fn tuning(stack: &StackSpec) -> String {
 
 pub(crate) fn disks(machine: &MachineSpec) -> String {
     let group = |group: &study::stack::DiskGroup| match group.name.as_str() {
-        "data" => format!("{} × {}", group.count, group.model),
-        name => format!("{} × {} ({name})", group.count, group.model),
+        "data" => group.words(),
+        name => format!("{} ({name})", group.words()),
     };
     let bus = |bus: &study::stack::Bus| format!("{} `{}` of {} MB/s", bus.kind.name(), bus.name, bus.mb_s);
     let parts = machine.disks.iter().map(group).chain(machine.buses.iter().map(bus));

@@ -67,6 +67,7 @@ mod tests {
             model: String::new(),
             model_sha256: None,
             count,
+            state: None,
         };
         let devices = ["/dev/a", "/dev/b", "/dev/c"].map(PathBuf::from);
         let disks = Disks::of(&[group("data", 2), group("journal", 1)], &devices).expect("enough");

@@ -8,7 +8,7 @@ use crate::syntax::diagnostic::{Found, nearest, suggest};
 
 use crate::parse::value::Value;
 use crate::schema::pattern::Pattern;
-use crate::syntax::unit::{format_size, format_time, parse_size, parse_time};
+use crate::syntax::unit::{format_size, format_time, parse_percent, parse_size, parse_time};
 use crate::workload_forms::WorkloadEntry;
 use study::metric::Metric;
 use study::plan::{Cell, METRIC, Side, TEST};
@@ -235,6 +235,9 @@ fn respell(axis: &str, value: &str) -> String {
     let spelt = match takes {
         Some(Takes::Size { .. } | Takes::Spread) => parse_size(value).ok().map(format_size),
         Some(Takes::Pattern) => Pattern::parse(value).ok().map(|pattern| pattern.word()),
+        Some(Takes::Percent { max }) => parse_percent(axis, value, max)
+            .ok()
+            .map(|percent| format!("{percent}%")),
         Some(Takes::Time) => parse_time(value).ok().map(format_time),
         Some(Takes::Word(words)) => {
             let lower = value.to_lowercase();

@@ -2,13 +2,13 @@
 
 use crate::Known;
 use crate::axes::{axes_of, points};
-use crate::expand::build;
+use crate::expand::{build, disk_state};
 use crate::parse::entry::Entry;
 use crate::parse::value::{Given, Value};
 use crate::rules::stack::check_stack;
 use crate::schema::key::Table;
 use crate::syntax::diagnostic::Found;
-use study::stack::{Bus, BusDisk, BusKind, DATA, GroupStack, MachineKind, MachineSpec, StackSpec};
+use study::stack::{Bus, BusDisk, BusKind, DATA, DiskState, GroupStack, MachineKind, MachineSpec, StackSpec};
 
 #[derive(Debug, Default)]
 pub(crate) struct Fixed {
@@ -25,14 +25,18 @@ struct Group {
     /// Default: that of `[disks]`.
     model: Option<String>,
     count: u32,
+    state: Option<DiskState>,
 }
 
 impl Fixed {
-    /// The groups other than `data`: name, model and count.
-    pub fn groups<'a>(&'a self, data_model: &'a str) -> impl Iterator<Item = (&'a str, &'a str, u32)> {
+    /// The groups other than `data`: name, model, count and state.
+    pub fn groups<'a>(
+        &'a self,
+        data_model: &'a str,
+    ) -> impl Iterator<Item = (&'a str, &'a str, u32, Option<DiskState>)> {
         self.named.iter().map(move |group| {
             let model = group.model.as_deref().unwrap_or(data_model);
-            (group.name.as_str(), model, group.count)
+            (group.name.as_str(), model, group.count, group.state)
         })
     }
 
@@ -40,7 +44,7 @@ impl Fixed {
     pub fn read(disks: &Entry, kind: MachineKind, known: &Known, found: &mut Found) -> Self {
         let mut fixed = Self::default();
         for entry in disks.tables("NAME") {
-            if let Some(group) = group(entry, found) {
+            if let Some(group) = group(entry, disks, kind, known, found) {
                 fixed.named.push(group);
             }
         }
@@ -56,7 +60,7 @@ impl Fixed {
     }
 }
 
-fn group(entry: &Entry, found: &mut Found) -> Option<Group> {
+fn group(entry: &Entry, disks: &Entry, kind: MachineKind, known: &Known, found: &mut Found) -> Option<Group> {
     let name = entry.name.clone()?;
     let is_fit = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     if name == DATA {
@@ -69,14 +73,26 @@ fn group(entry: &Entry, found: &mut Found) -> Option<Group> {
         found.add_with_help(&entry.span, message, "a-z, 0-9 and -, at most 16 characters");
         return None;
     }
+    let model = entry.text("model");
+    let of_disks = || {
+        disks
+            .text("model")
+            .or_else(|| known.models.first().map(|first| first.name.clone()))
+    };
+    let resolved = model.clone().or_else(of_disks).unwrap_or_default();
+    let media = known.media(&resolved);
+    disk_state::check(entry, &[resolved], kind, known, found);
     Some(Group {
         name,
-        model: entry.text("model"),
-        count: entry
-            .value("count")
-            .and_then(|given| given.value.count())
-            .map_or(1, |count| count as u32),
+        state: disk_state::of_group(entry, media, known, found),
+        model,
+        count: count_of(entry),
     })
+}
+
+fn count_of(group: &Entry) -> u32 {
+    let count = group.value("count").and_then(|given| given.value.count());
+    count.map_or(1, |count| count as u32)
 }
 
 /// The filesystem of a group, if it has one.
@@ -126,7 +142,7 @@ fn stack_of(
         kind,
         ram_bytes: 0,
         kernel: String::new(),
-        disks: vec![known.disks(kind, DATA, &model.unwrap_or_default(), group(entry, found)?.count)],
+        disks: vec![known.disks(kind, DATA, &model.unwrap_or_default(), count_of(entry))],
         buses: Vec::new(),
         create_once: false,
         draws_models: false,

@@ -2,17 +2,22 @@
 
 use super::build::{array, filesystem, mount_options};
 use crate::axes::Point;
+use crate::expand::disk_state;
 use crate::expand::groups::Fixed;
 use crate::parse::value::Value;
 use crate::{INFINITE, Known};
-use study::stack::{DATA, MachineKind, MachineSpec, ProcessorSpec, StackSpec};
+use study::stack::{DATA, DiskGroup, MachineKind, MachineSpec, ProcessorSpec, StackSpec};
 
 pub(crate) fn machine(point: &Point, kind: MachineKind, fixed: &Fixed, known: &Known) -> MachineSpec {
     let model = point.text("model").unwrap_or_default();
-    let data = known.disks(kind, DATA, &model, point.small("count"));
-    let others = fixed
-        .groups(&model)
-        .map(|(name, model, count)| known.disks(kind, name, model, count));
+    let data = DiskGroup {
+        state: disk_state::state(point, known.media(&model)),
+        ..known.disks(kind, DATA, &model, point.small("count"))
+    };
+    let others = fixed.groups(&model).map(|(name, model, count, state)| DiskGroup {
+        state,
+        ..known.disks(kind, name, model, count)
+    });
     MachineSpec {
         kind,
         ram_bytes: point.number("ram").unwrap_or_default(),

@@ -1,6 +1,7 @@
 //! Combines stacks and workloads to cells; excludes impossible combinations and reports them.
 
 use crate::axes::{Axis, Point, points, size, text_bytes};
+use crate::expand::disk_state;
 use crate::expand::groups::Fixed;
 use crate::expand::machine::{machine, stack};
 use crate::rules::impossible::{Impossible, impossible};
@@ -89,7 +90,7 @@ impl Matrix {
                 else {
                     continue;
                 };
-                if is_repeated(&machine, &point) {
+                if is_repeated(&machine, &point) || disk_state::is_repeated(&machine, &point, setting.known) {
                     continue;
                 }
                 if has_no_cores(&machine, &point) {
@@ -98,6 +99,12 @@ impl Matrix {
                         .iter_mut()
                         .filter(|(axis, _)| axis == "cores")
                         .for_each(|(_, word)| INFINITE.clone_into(word));
+                }
+                for foreign in disk_state::foreign_axes(&machine, setting.known) {
+                    words
+                        .iter_mut()
+                        .filter(|(axis, _)| axis == foreign)
+                        .for_each(|(_, word)| "default".clone_into(word));
                 }
                 let on = On {
                     point: &point,

@@ -26,6 +26,7 @@ pub(crate) enum Value {
     Word(&'static str),
     Bytes(u64),
     Count(u64),
+    Percent(u64),
     Nanos(u64),
     Share(f64),
     Number(f64),
@@ -47,6 +48,7 @@ impl Value {
             Self::Word(word) => (*word).to_owned(),
             Self::Bytes(bytes) => format_size(*bytes),
             Self::Count(count) => count.to_string(),
+            Self::Percent(percent) => format!("{percent}%"),
             Self::Nanos(nanos) => format_time(*nanos),
             Self::Share(number) | Self::Number(number) => number.to_string(),
             Self::Flag(flag) => flag.to_string(),
@@ -57,10 +59,10 @@ impl Value {
         }
     }
 
-    /// The value of a size, a count or a time.
+    /// The value of a size, a count, a time or a share in per cent.
     pub fn count(&self) -> Option<u64> {
         match self {
-            Self::Bytes(n) | Self::Count(n) | Self::Nanos(n) => Some(*n),
+            Self::Bytes(n) | Self::Count(n) | Self::Percent(n) | Self::Nanos(n) => Some(*n),
             _ => None,
         }
     }
@@ -100,6 +102,7 @@ pub(crate) fn default_value(key: &Key, known: &Known) -> Value {
             max: size,
         }),
         Takes::Flag => literal.parse().ok().map(Value::Flag),
+        Takes::Percent { max } => parse_percent(key.name, literal, max).ok().map(Value::Percent),
         Takes::Pattern | Takes::Processor => Some(Value::Text(literal.to_owned())),
         Takes::Word(words) if quoted.is_some() => {
             let mut words = words.iter().map(|spellings| spellings[0]);
@@ -149,7 +152,7 @@ fn text(key: &Key, value: &DeValue, known: &Known) -> Result<Value, WrongValue> 
                 max: size,
             }),
         Takes::Time => Ok(Value::Nanos(parse_time(text)?)),
-        Takes::Percent => Ok(Value::Count(parse_percent(key.name, text)?)),
+        Takes::Percent { max } => Ok(Value::Percent(parse_percent(key.name, text, max)?)),
         Takes::Kernel => kernel(key, text, known),
         Takes::Processor => processor(key, text, known),
         Takes::Mount => mount(text),
@@ -167,10 +170,8 @@ fn no_text<T>(key: &Key, value: &DeValue) -> Result<T, WrongValue> {
         DeValue::Integer(number) => number.as_str(),
         DeValue::Float(number) => number.as_str(),
         _ => {
-            return wrong(
-                format!("`{}` must be a string, not {}", key.name, type_name(value)),
-                "write it in quotes",
-            );
+            let message = format!("`{}` must be a string, not {}", key.name, type_name(value));
+            return wrong(message, "write it in quotes");
         }
     };
     match key.takes {
@@ -185,7 +186,7 @@ fn no_text<T>(key: &Key, value: &DeValue) -> Result<T, WrongValue> {
             format!("the time `{as_written}` has no unit"),
             format!("write \"{as_written}s\""),
         ),
-        Takes::Percent => wrong(
+        Takes::Percent { .. } => wrong(
             format!("`{}` must be a share in per cent", key.name),
             format!("write \"{as_written} %\""),
         ),

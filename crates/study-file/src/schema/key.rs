@@ -8,6 +8,8 @@ pub enum Table {
     Top,
     Disks,
     Group,
+    /// `state` of disks.
+    State,
     Bus,
     Stack,
     Array,
@@ -35,10 +37,11 @@ pub enum Table {
 }
 
 impl Table {
-    pub const ALL: [Self; 24] = [
+    pub const ALL: [Self; 25] = [
         Self::Top,
         Self::Disks,
         Self::Group,
+        Self::State,
         Self::Bus,
         Self::Stack,
         Self::Array,
@@ -68,6 +71,7 @@ impl Table {
             Self::Top => "the top of the file",
             Self::Disks => "[disks]",
             Self::Group => "[disks.NAME]",
+            Self::State => "state = { … } of [disks]",
             Self::Bus => "bus = [{ … }] of [disks]",
             Self::Stack => "[[stack]]",
             Self::Array => "array = { … } of a [[stack]]",
@@ -169,8 +173,10 @@ pub enum Takes {
     },
     /// `30s`, `5min`.
     Time,
-    /// `50 %`.
-    Percent,
+    /// `50 %`, up to this.
+    Percent {
+        max: u64,
+    },
     Flag,
     /// One of these; the first word of each row is canonical, the others are aliases.
     Word(&'static [&'static [&'static str]]),

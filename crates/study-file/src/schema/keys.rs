@@ -45,6 +45,7 @@ pub fn all() -> impl Iterator<Item = &'static Key> {
 const MACHINES: &[&[&str]] = &[&["lab"], &["host"]];
 const LEVELS: &[&[&str]] = Level::WORDS;
 const BUSES: &[&[&str]] = BusKind::WORDS;
+const WRITTEN: &[&[&str]] = &[&["random"], &["sequential"]];
 const BITMAPS: &[&[&str]] = &[&["internal"], &["none"], &["external"]];
 const INTEGRITY: &[&[&str]] = &[&["none"], &["crc32c"]];
 const INTEGRITY_MODES: &[&[&str]] = &[&["journal"], &["bitmap"], &["direct"]];
@@ -132,14 +133,20 @@ static KEYS: &[Key] = &[
 
     key(Table::Disks, "model", Model, Listed, "the first of the catalogue", "model of all the disks (`raidlab disk list`), or a model file in the study's folder (`./raptor.toml`); on a host, free text"),
     key(Table::Disks, "count", Count { min: 1, max: 4096 }, Listed, "1", "number of disks, hot spares included; `single` uses the first"),
+    key(Table::Disks, "state", Takes::One(Table::State), Single, "that of the model", "lab: what the disks hold before the stack is created. Solid-state drives of the catalogue are full and were written at random for long; mkfs trims nothing"),
     key(Table::Disks, "bus", Takes::Many(Table::Bus), Single, "a separate bus for each disk", "buses that the lab's disks share, nearest to the disks first"),
     key(Table::Disks, "NAME", Takes::Named(Table::Group), Single, "none", "other groups of disks, as `[disks.journal]`; those of `[disks]` itself are the group `data`"),
 
     key(Table::Group, "model", Model, Single, "that of `[disks]`", "model of the group's disks"),
     key(Table::Group, "count", Count { min: 1, max: 4096 }, Single, "1", "number of disks"),
+    key(Table::Group, "state", Takes::One(Table::State), Single, "that of the model", "what they hold before the stack is created; one value for each key"),
     key(Table::Group, "array", Takes::One(Table::Array), Single, "`{ level = \"single\" }`", "the array of a filesystem on another group of disks, to copy from or to; one value for each key"),
     key(Table::Group, "fs", Takes::One(Table::Filesystem), Single, "none", "that filesystem; one value for each key"),
     key(Table::Group, "mount", Mount, Single, "none", "its mount options"),
+
+    key(Table::State, "filled", Takes::Percent { max: 100 }, Listed, "`100 %`", "solid-state drives: how much of the drive holds data; `0 %` is a new drive. What a filesystem has deleted counts, unless it was trimmed"),
+    key(Table::State, "written", Word(WRITTEN), Listed, "`random`", "how it was written: `random`, over and over, as a drive in long use; `sequential`, once and in the order of addresses, as by a copy onto a new drive"),
+    key(Table::State, "zone", Takes::Percent { max: 100 }, ListedOrDefault, "0 %", "disks with shingled tracks (SMR): how much of the zone that takes incoming writes is in use"),
 
     key(Table::Bus, "name", Name, Single, "", "name of the bus"),
     key(Table::Bus, "kind", Word(BUSES), Single, "", "`ide` has one command at a time for all its disks; transfers on a bus are serialised"),
@@ -226,7 +233,7 @@ static KEYS: &[Key] = &[
     key(Table::Act, "offset", Size { min: 0, max: 64 * PIB }, Single, "needed for `corrupt`", "for `corrupt`: where the first changed sector is, from the beginning of the disk's part of the array, with btrfs and ZFS from the first sector of raidlab's file there; whole sectors of 512 bytes"),
     key(Table::Act, "sectors", Count { min: 1, max: 65536 }, Single, "1", "for `corrupt`: how many sectors of 512 bytes change"),
     key(Table::Act, "at", Takes::Time, Single, "one of `at`, `after`, `when` is needed", "time since the measured work began (or its `ramp_time`, if it has one)"),
-    key(Table::Act, "after", Takes::Percent, Single, "one of `at`, `after`, `when` is needed", "`50 %`: when this \
+    key(Table::Act, "after", Takes::Percent { max: 99 }, Single, "one of `at`, `after`, `when` is needed", "`50 %`: when this \
         share of the work is done, of the `runtime` of `io` or of the operations of `power_cut`"),
     key(Table::Act, "when", Word(WHENS), Single, "one of `at`, `after`, `when` is needed", "`resync done`: after the act before it, as soon as the array neither rebuilds nor checks"),
 

@@ -26,14 +26,18 @@ fn wrong(message: String, help: impl Into<String>) -> WrongUnit {
     }
 }
 
-/// Parses `50 %` of a key's value, from 0 % to 99 %: at 100 % nothing is left to do.
-pub fn parse_percent(name: &str, text: &str) -> Result<u64, WrongUnit> {
+/// Parses `50 %` of a key's value, from 0 % to `max`.
+pub fn parse_percent(name: &str, text: &str, max: u64) -> Result<u64, WrongUnit> {
     let number = text.trim().strip_suffix('%').map(str::trim_end);
     match number.and_then(|number| number.parse::<u64>().ok()) {
-        Some(percent) if percent < 100 => Ok(percent),
+        Some(percent) if percent <= max => Ok(percent),
         Some(_) => Err(wrong(
-            format!("`{text}` is after the end of the work"),
-            "use at most 99 %",
+            match max {
+                // At the end of the work nothing is left to do.
+                99 => format!("`{text}` is after the end of the work"),
+                _ => format!("`{name}` cannot be {text}"),
+            },
+            format!("use at most {max} %"),
         )),
         None => Err(wrong(
             format!("`{name}` must be a whole number of per cent, not `{text}`"),

@@ -2,13 +2,14 @@
 
 use study::act::{Act, ActKind, Corrupted, Due};
 use study::plan::Plan;
-use study_file::{Diagnostics, Known, KnownModel, read};
+use study_file::{Diagnostics, Known, KnownModel, MediaKind, read};
 
 fn study(array: &str, workload: &str, acts: &str) -> Result<Plan, Diagnostics> {
     let known = Known {
         models: vec![KnownModel {
             name: "wd-500gb-2007".to_owned(),
             capacity_bytes: 500_107_862_016,
+            media: MediaKind::Platters,
             own: None,
         }],
         kernels: vec!["6.12".to_owned()],

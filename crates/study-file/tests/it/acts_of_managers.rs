@@ -1,6 +1,6 @@
 //! Acts on LVM, btrfs, ZFS and bcachefs: valid ones, and the errors for invalid ones.
 
-use study_file::{Known, KnownModel, read};
+use study_file::{Known, KnownModel, MediaKind, read};
 
 /// The first error, with its line and column; `None` if the study is valid.
 fn wrong(stack: &str, acts: &str) -> Option<(usize, usize, String)> {
@@ -8,6 +8,7 @@ fn wrong(stack: &str, acts: &str) -> Option<(usize, usize, String)> {
         models: vec![KnownModel {
             name: "wd-500gb-2007".to_owned(),
             capacity_bytes: 500_107_862_016,
+            media: MediaKind::Platters,
             own: None,
         }],
         kernels: vec!["6.12".to_owned()],

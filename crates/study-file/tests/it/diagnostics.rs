@@ -1,6 +1,6 @@
 //! Diagnostics of a study: all errors, each with its position and a suggestion.
 
-use study_file::{Diagnostics, Known, KnownModel, read};
+use study_file::{Diagnostics, Known, KnownModel, MediaKind, read};
 
 pub fn known() -> Known {
     let models = [
@@ -10,6 +10,7 @@ pub fn known() -> Known {
     let known = |(name, capacity_bytes): (&str, u64)| KnownModel {
         name: name.to_owned(),
         capacity_bytes,
+        media: MediaKind::Platters,
         own: None,
     };
     Known {

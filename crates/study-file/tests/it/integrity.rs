@@ -1,12 +1,13 @@
 //! dm-integrity below md: valid combinations, and the errors for invalid ones.
 
 use study::stack::IntegrityMode;
-use study_file::{Known, KnownModel, read};
+use study_file::{Known, KnownModel, MediaKind, read};
 
 fn known() -> Known {
     let model = |name: &str, capacity_bytes| KnownModel {
         name: name.to_owned(),
         capacity_bytes,
+        media: MediaKind::Platters,
         own: None,
     };
     Known {

@@ -5,6 +5,7 @@ mod acts_of_managers;
 mod any_text;
 mod created_once;
 mod diagnostics;
+mod disk_states;
 mod found_in_plan;
 mod integrity;
 mod job_files;

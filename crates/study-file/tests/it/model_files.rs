@@ -3,7 +3,7 @@
 use std::fs;
 use study::plan::Plan;
 use study::stack::OwnModel;
-use study_file::{Diagnostics, Known, KnownModel, KnownProcessor, UnusableModel, read};
+use study_file::{Diagnostics, Known, KnownModel, KnownProcessor, MediaKind, UnusableModel, read};
 use tempfile::TempDir;
 
 /// `NAME SECTORS`.
@@ -13,6 +13,7 @@ fn read_model(file: &str, text: &str) -> Result<KnownModel, String> {
     Ok(KnownModel {
         name: name.to_owned(),
         capacity_bytes: sectors * 512,
+        media: MediaKind::Platters,
         own: Some(OwnModel::new(name, text)),
     })
 }
@@ -35,6 +36,7 @@ impl Folder {
         let built_in = KnownModel {
             name: "built-in".to_owned(),
             capacity_bytes: 500 << 30,
+            media: MediaKind::Platters,
             own: None,
         };
         let known = Known {

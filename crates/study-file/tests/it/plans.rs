@@ -4,12 +4,13 @@ use study::claim::Comparison;
 use study::plan::{Cell, LeftOut, Plan};
 use study::stack::Bitmap;
 use study::workload::Work;
-use study_file::{Known, KnownModel, Only, read};
+use study_file::{Known, KnownModel, MediaKind, Only, read};
 
 fn known() -> Known {
     let models = vec![KnownModel {
         name: "small".to_owned(),
         capacity_bytes: 500 << 30,
+        media: MediaKind::Platters,
         own: None,
     }];
     Known {

@@ -1,12 +1,13 @@
 //! Errors for impossible power cuts: the reason and a suggestion.
 
-use study_file::{Known, KnownModel, read};
+use study_file::{Known, KnownModel, MediaKind, read};
 
 fn known() -> Known {
     Known {
         models: vec![KnownModel {
             name: "wd-500gb-2007".to_owned(),
             capacity_bytes: 500_107_862_016,
+            media: MediaKind::Platters,
             own: None,
         }],
         kernels: vec!["6.12".to_owned()],

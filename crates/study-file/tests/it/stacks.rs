@@ -2,12 +2,13 @@
 
 use study::plan::Plan;
 use study::stack::Level;
-use study_file::{Known, KnownModel, read};
+use study_file::{Known, KnownModel, MediaKind, read};
 
 fn plan(source: &str) -> Plan {
     let small = KnownModel {
         name: "small".to_owned(),
         capacity_bytes: 500 << 30,
+        media: MediaKind::Platters,
         own: None,
     };
     let known = Known {

@@ -1,7 +1,7 @@
 //! The studies that ship with raidlab are valid.
 
 use study::stack::OwnModel;
-use study_file::{Known, KnownModel, read};
+use study_file::{Known, KnownModel, MediaKind, read};
 
 /// A model of the catalogue, or of a study's own.
 fn model(file: &str, text: &str) -> Result<KnownModel, String> {
@@ -15,6 +15,7 @@ fn model(file: &str, text: &str) -> Result<KnownModel, String> {
     Ok(KnownModel {
         name: name.to_owned(),
         capacity_bytes: u64::from_str_radix(sectors.as_str(), sectors.radix()).expect("sectors") * 512,
+        media: MediaKind::Platters,
         own: None,
     })
 }

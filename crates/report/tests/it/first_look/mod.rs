@@ -443,6 +443,7 @@ fn cell(stack: &Stack, workload: &str, tree: TreeSpec) -> Cell {
                 model: "wd-500gb-2007".to_owned(),
                 model_sha256: None,
                 count: 2,
+                state: None,
             }],
             buses: Vec::new(),
             create_once: false,

@@ -1,0 +1,100 @@
+//! What disks hold before the stack is created: `state` of a group of disks.
+
+use crate::Known;
+use crate::axes::{Point, axes_of, points};
+use crate::known::MediaKind;
+use crate::parse::entry::Entry;
+use crate::parse::value::Value;
+use crate::syntax::diagnostic::Found;
+use study::stack::{DATA, DiskState, MachineKind, MachineSpec};
+
+const OF_FLASH: &[&str] = &["filled", "written"];
+const OF_SHINGLED: &[&str] = &["zone"];
+
+/// The state of disks with these media; `None` if the file gives none for such disks.
+pub(crate) fn state(point: &Point, media: Option<MediaKind>) -> Option<DiskState> {
+    let percent = |axis| point.number(axis).map(|percent| percent as u32);
+    let shingled = || percent("zone").map(|zone_percent| DiskState::Shingled { zone_percent });
+    let flash = || {
+        percent("filled").map(|filled_percent| DiskState::Flash {
+            filled_percent,
+            in_order: *point.get("written") == Value::Word("sequential"),
+        })
+    };
+    match media {
+        Some(MediaKind::Platters) => None,
+        Some(MediaKind::ShingledPlatters) => shingled(),
+        Some(MediaKind::Flash) => flash(),
+        // Any name is accepted: only an export of a plan can be of use.
+        None => shingled().or_else(flash),
+    }
+}
+
+/// The axes of the state that say nothing of the disks under test.
+pub(crate) fn foreign_axes(machine: &MachineSpec, known: &Known) -> impl Iterator<Item = &'static str> {
+    let media = machine.group(DATA).and_then(|group| known.media(&group.model));
+    let of = |axes: &'static [&'static str], with| {
+        axes.iter()
+            .copied()
+            .filter(move |_| media.is_some_and(|media| media != with))
+    };
+    of(OF_FLASH, MediaKind::Flash).chain(of(OF_SHINGLED, MediaKind::ShingledPlatters))
+}
+
+/// Whether these disks were in the matrix already: their state has no such axis.
+pub(crate) fn is_repeated(machine: &MachineSpec, point: &Point, known: &Known) -> bool {
+    foreign_axes(machine, known).any(|axis| !point.is_first(axis))
+}
+
+/// Rejects a state of a host's disks, and one that no disk of the group can have.
+pub(crate) fn check(group: &Entry, models: &[String], kind: MachineKind, known: &Known, found: &mut Found) {
+    for state in group.tables("state") {
+        if kind == MachineKind::Host {
+            let help = "leave `state` out, or use machine = \"lab\"";
+            found.add_with_help(&state.span, "what a host's disks hold is as it is", help);
+            continue;
+        }
+        let of = |axes: &[&str]| axes.iter().find_map(|axis| state.field(axis));
+        let (of_flash, of_shingled) = (of(OF_FLASH), of(OF_SHINGLED));
+        let media: Vec<MediaKind> = models.iter().filter_map(|model| known.media(model)).collect();
+        let lacks = |with| !media.is_empty() && media.iter().all(|media| *media != with);
+        if let Some(field) = of_flash.filter(|_| lacks(MediaKind::Flash)) {
+            let message = "only solid-state drives are filled or new: the speed of platters does not depend on what they hold";
+            found.add_with_help(
+                &field.span,
+                message,
+                "leave it out, or name a solid-state drive as `model`",
+            );
+        }
+        if let Some(field) = of_shingled.filter(|_| lacks(MediaKind::ShingledPlatters)) {
+            let message = "no disk of this group has a zone for incoming writes: their tracks are not shingled";
+            found.add_with_help(
+                &field.span,
+                message,
+                "leave `zone` out, or name a disk with shingled tracks, as wd-wd40efax",
+            );
+        }
+        let is_empty = of_flash.is_none() && of_shingled.is_none() && !state.broken;
+        if is_empty {
+            let help = "write state = { filled = \"75 %\" }, or leave it out";
+            found.add_with_help(&state.span, "`state` is empty", help);
+        }
+    }
+}
+
+/// The state of a group other than `data`, where it is no axis.
+pub(crate) fn of_group(
+    group: &Entry,
+    media: Option<MediaKind>,
+    known: &Known,
+    found: &mut Found,
+) -> Option<DiskState> {
+    let axes = axes_of(group.tables("state").first()?, known);
+    for axis in &axes {
+        if let Some(second) = axis.values.get(1) {
+            let message = format!("`{}` takes one value here", axis.name);
+            found.add_with_help(&second.span, message, "only the disks under test can be varied");
+        }
+    }
+    state(&points(&axes).next()?, media)
+}
