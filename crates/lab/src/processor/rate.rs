@@ -231,8 +231,10 @@ fn syndrome_avx2(data: &[Vec<u8>], p: &mut [u8], q: &mut [u8]) {
     let (zero, polynomial) = (_mm256_setzero_si256(), _mm256_set1_epi8(0x1d));
     // SAFETY: each pointer is that of 32 bytes; no alignment is needed.
     let load = |bytes: &[u8; VECTOR]| unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) };
-    let store =
-        |bytes: &mut [u8; VECTOR], vector| unsafe { _mm256_storeu_si256(bytes.as_mut_ptr().cast(), vector) };
+    let store = |bytes: &mut [u8; VECTOR], vector: __m256i| {
+        // SAFETY: as above.
+        unsafe { _mm256_storeu_si256(bytes.as_mut_ptr().cast(), vector) }
+    };
     let times_two = |q: __m256i| {
         // All ones where the highest bit is shifted out.
         let carry = _mm256_and_si256(_mm256_cmpgt_epi8(zero, q), polynomial);
