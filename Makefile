@@ -9,7 +9,7 @@ DEMO = results/first-look
 # How long `make fuzz` runs each parser.
 SECONDS ?= 60
 
-.PHONY: demo test test-all fuzz soak bench studies controls reproducible suites stacks scale kill-test safety deb deb-test lint docs docs-check build compiler clean
+.PHONY: demo test test-all fuzz soak bench studies controls reproducible suites stacks scale kill-test safety deb deb-test lint docs docs-check calibration build compiler clean
 
 demo: build
 	$(RAIDLAB) doctor --install
@@ -106,6 +106,10 @@ docs: compiler
 	cargo run --quiet -p xtask -- stacks > docs/stacks.md
 	cargo run --quiet -p xtask -- disks > docs/disks.md
 	cargo run --quiet -p xtask -- disk-fit > data/disk-fit.toml
+
+# How often the intervals of drawn disk models cover published figures: minutes.
+calibration: compiler
+	cargo run --quiet --release -p xtask -- calibration
 
 build: compiler
 	cargo build --release --locked -p raidlab

@@ -1,7 +1,9 @@
 //! Tools for developers. The program prints docs/study.md (every key of a study file, from the table that the reader
 //! itself uses) docs/stacks.md (the stacks of studies/every-stack.toml, and impossible combinations), docs/disks.md
-//! (every disk model compared with published figures), and data/disk-fit.toml (the same in short, for reports).
+//! (every disk model compared with published figures), and data/disk-fit.toml (the same in short, for reports). `calibration`
+//! writes docs/calibration.md and its plot, which takes minutes.
 
+mod calibration;
 mod disks;
 mod stacks;
 mod study_md;
@@ -16,7 +18,8 @@ fn main() -> ExitCode {
         Some("stacks") => stacks::page(EVERY_STACK),
         Some("disks") => disks::written().map(|written| written.page),
         Some("disk-fit") => disks::written().map(|written| written.fit),
-        _ => Err("which page? `study`, `stacks`, `disks` or `disk-fit`".to_owned()),
+        Some("calibration") => calibration(),
+        _ => Err("which page? `study`, `stacks`, `disks`, `disk-fit` or `calibration`".to_owned()),
     };
     match page {
         Ok(page) => {
@@ -28,6 +31,20 @@ fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+/// Writes the page and its plot; returns what it wrote.
+fn calibration() -> Result<String, String> {
+    let written = calibration::written()?;
+    let mut words = String::new();
+    for (path, text) in [
+        ("docs/calibration.md", written.page),
+        ("docs/calibration.svg", written.plot),
+    ] {
+        std::fs::write(path, text).map_err(|error| format!("{path}: {error}"))?;
+        words += &format!("wrote {path}\n");
+    }
+    Ok(words)
 }
 
 #[cfg(test)]
