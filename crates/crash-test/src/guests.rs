@@ -71,7 +71,7 @@ impl<'a> Guests<'a> {
         let job = GuestJob::Trial(Box::new(trial.clone()));
         let job = lab::job::encode(&job, &[]);
         let root = programs.root(trial, &kernel).map_err(prepare::Error::from)?;
-        let kernel_arguments = kernel.arguments_on(&cell.machine, &Processors::of(plan));
+        let kernel_arguments = kernel.arguments_on(&cell.machine, &Processors::of(plan), trial.seed);
         let kernel_arguments = kernel_arguments.map_err(prepare::Error::from)?;
         let exploration = Exploration {
             trial,

@@ -6,6 +6,7 @@ mod test_study;
 pub mod throughput_ceiling;
 pub mod trace;
 
+use crate::processor;
 use disksim::catalogue::figures::Note;
 use disksim::catalogue::format::{Quantity, Sure};
 use disksim::catalogue::uncertainty;
@@ -180,12 +181,15 @@ fn has_flush_estimate(model: &Model) -> bool {
         && !model.file.check.iter().any(|check| tells(check.what))
 }
 
-/// A key of [`Models::drawn`] for a person: `seek times of wd-wd40efrx`.
+/// A key of [`Models::drawn`] or of a processor's for a person: `seek times of wd-wd40efrx`.
 pub fn drawn_words(key: &str) -> String {
-    let place = ["disk", "flash"]
+    let place = ["disk", "flash", "cpu"]
         .into_iter()
         .find_map(|kind| key.rfind(&format!(".{kind}.")));
     match place.map(|place| (&key[..place], &key[place + 1..])) {
+        Some((model, figure)) if figure.starts_with("cpu.") => {
+            format!("{} of {model}", processor::uncertainty::words(figure))
+        }
         Some((model, figure)) => format!("{} of {model}", uncertainty::words(figure)),
         None => key.to_owned(),
     }
@@ -203,6 +207,11 @@ pub const fn bytes(model: &Model) -> u64 {
 
 pub const fn has_heads(model: &Model) -> bool {
     matches!(model.device, Device::Mechanical(_))
+}
+
+/// Whether it is a solid-state drive that is full and was written at random for long.
+pub fn is_full_drive(model: &Model) -> bool {
+    matches!(&model.device, Device::Flash(disk) if disk.old_data == OldData::AGED)
 }
 
 /// The disks of a trial, encoded for the guest's kernel.

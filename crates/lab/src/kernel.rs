@@ -102,13 +102,18 @@ impl Kernel {
         arguments
     }
 
-    /// The same, with the arguments for the machine's processor.
+    /// The same, with the arguments for the machine's processor in trials with a seed.
     ///
     /// # Errors
     /// If there is no such processor.
-    pub fn arguments_on(&self, machine: &MachineSpec, processors: &Processors) -> Result<Vec<String>, KernelError> {
+    pub fn arguments_on(
+        &self,
+        machine: &MachineSpec,
+        processors: &Processors,
+        seed: u64,
+    ) -> Result<Vec<String>, KernelError> {
         let mut arguments = self.arguments();
-        arguments.extend(processors.arguments(machine)?);
+        arguments.extend(processors.arguments(machine, seed)?);
         Ok(arguments)
     }
 

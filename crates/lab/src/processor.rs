@@ -9,6 +9,7 @@ mod file;
 pub mod measure;
 pub mod operation;
 mod rate;
+pub mod uncertainty;
 
 pub use cost::{Cost, CostUnit};
 pub use file::Sure;
@@ -139,15 +140,33 @@ impl Processors {
         }
     }
 
-    /// Kernel command line arguments for a machine's processor; none if it is infinitely fast.
+    /// Kernel command line arguments for a machine's processor in trials with a seed; none if it is infinitely fast.
     ///
     /// # Errors
     /// If there is no such model.
-    pub fn arguments(&self, machine: &MachineSpec) -> Result<Vec<String>, ProcessorError> {
-        match &machine.processor {
-            Some(spec) => Ok(vec![self.find(spec)?.argument(spec.cores)]),
-            None => Ok(Vec::new()),
-        }
+    pub fn arguments(&self, machine: &MachineSpec, seed: u64) -> Result<Vec<String>, ProcessorError> {
+        let Some(spec) = &machine.processor else {
+            return Ok(Vec::new());
+        };
+        let model = self.find(spec)?;
+        let model = match machine.draws_models {
+            true => model.drawn(seed).0,
+            false => model,
+        };
+        Ok(vec![model.argument(spec.cores)])
+    }
+
+    /// What was drawn for trials with a seed: `n100.cpu.memory` and its factor. Empty if nothing is drawn.
+    pub fn drawn(&self, machine: &MachineSpec, seed: u64) -> BTreeMap<String, f64> {
+        let spec = machine.processor.as_ref().filter(|_| machine.draws_models);
+        let Some((spec, model)) = spec.and_then(|spec| Some((spec, self.find(spec).ok()?))) else {
+            return BTreeMap::new();
+        };
+        let (_, factors) = model.drawn(seed);
+        let named = factors
+            .into_iter()
+            .map(|(kind, factor)| (format!("{}.{kind}", spec.model), factor));
+        named.collect()
     }
 }
 

@@ -89,6 +89,8 @@ pub struct DiskInfo {
     pub bytes: u64,
     /// It has platters and heads.
     pub has_heads: bool,
+    /// It is a solid-state drive that is full and was written at random for long, because the study gives it no other state.
+    pub is_full_drive: bool,
     /// Names of its figures without a source: estimates, and what is said from memory.
     pub unverified: Vec<String>,
     /// How the model meets published figures of its disk; `None` without such figures, and for a model of the study's own.

@@ -49,10 +49,36 @@ pub(crate) fn machine(machine: MachineKind, plan: &Plan) -> &'static str {
     }
 }
 
-/// How far each disk model can be trusted, a sentence or two each: results are no better than they are.
+/// How far each disk model can be trusted, a sentence or two each: results are no better than they are; and in which state drives are.
 pub(crate) fn models(input: &Input) -> Vec<String> {
+    let full = input
+        .disks
+        .iter()
+        .filter(|disk| disk.is_full_drive)
+        .map(|disk| disk.model.as_str());
+    let full = full.collect::<Vec<_>>().join(", ");
+    let of_state = (!full.is_empty()).then(|| {
+        format!(
+            "Drives ({full}) are full and were written at random for long, which is the slowest state; `state` of `[disks]` makes them as \
+             full as yours."
+        )
+    });
+    let mut sentences = of_knowledge(input);
+    sentences.extend(of_state);
+    sentences
+}
+
+fn of_knowledge(input: &Input) -> Vec<String> {
     if input.plan.cells.iter().any(|cell| cell.machine.draws_models) {
-        return vec!["Models of disks are drawn for each trial from the ranges of what is not known of them: intervals and ranks include that.".to_owned()];
+        let has_processor = input.plan.cells.iter().any(|cell| cell.machine.processor.is_some());
+        let what = if has_processor {
+            "Models of disks and processors"
+        } else {
+            "Models of disks"
+        };
+        return vec![format!(
+            "{what} are drawn for each trial from the ranges of what is not known of them: intervals and ranks include that."
+        )];
     }
     input.disks.iter().filter_map(model).collect()
 }

@@ -299,7 +299,8 @@ pub(crate) fn trial_info(trial: TrialRecord) -> TrialInfo {
 fn disk_infos(plan: &Plan) -> Vec<DiskInfo> {
     let models = Models::of(plan);
     let mut groups: Vec<&DiskGroup> = plan.cells.iter().flat_map(|cell| &cell.machine.disks).collect();
-    groups.sort_unstable_by_key(|group| &group.model);
+    // Those in the state of their model come first.
+    groups.sort_unstable_by_key(|group| (&group.model, group.state.is_some()));
     groups.dedup_by_key(|group| &group.model);
     let resyncs = plan.cells.iter().any(|cell| cell.stack.array.resyncs_after_a_crash());
     let info = |group: &DiskGroup| {
@@ -313,6 +314,7 @@ fn disk_infos(plan: &Plan) -> Vec<DiskInfo> {
             words,
             bytes: lab::disks::bytes(&found),
             has_heads: lab::disks::has_heads(&found),
+            is_full_drive: group.state.is_none() && lab::disks::is_full_drive(&found),
             unverified: lab::disks::estimates(&found),
             fit: group
                 .model_sha256

@@ -52,6 +52,10 @@ measured, from a data sheet or unverified, 0.05, 0.15 and 0.2 for seek times, 0.
 A `cpu` with a `/`, or that ends in `.toml`, is a model file in the study's folder or below it, as for disks.
 `raidlab cpu measure --name here -o here.toml` writes a model of this machine; `raidlab cpu show here.toml` shows it.
 
+With `[precision] models = true` processors are drawn as well: the time of code, calls, faults and wake-ups, and the rates of copies,
+parity, checksums and compression, each kind by a factor of its own. x is 0.25 for the time of code where it was measured and 0.5 elsewhere,
+0.1 for other measured figures, 1 for guesses, and 0.5 for what is derived, which also follows the time of code.
+
 ";
 
 const TAIL: &str = "\

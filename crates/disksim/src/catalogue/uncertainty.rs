@@ -265,11 +265,7 @@ impl<'a> Draw<'a> {
         rates.write_mb_s *= factor;
     }
 
-    /// Between 1 / (1 + spread) and 1 + spread with a probability of 95 %. Only sums, products and quotients, which are the same on all
-    /// machines.
     fn factor(&mut self, figure: &'static str, spread: f64) -> f64 {
-        // The sum of four uniform numbers is nearly normal, with a standard deviation of 1/√3.
-        const TWO_SIGMA: f64 = 1.131_6;
         let (seed, share) = match self.values {
             Values::Drawn { seed, share } => (seed, share),
             Values::One { figure: moved, factor } => return if moved == figure { factor } else { 1.0 },
@@ -279,12 +275,7 @@ impl<'a> Draw<'a> {
                 return 1.0;
             }
         };
-        let sum: f64 = (0..4).map(|turn| uniform(seed, figure, turn)).sum();
-        let distance = (sum - 2.0) / TWO_SIGMA * share;
-        let factor = match distance < 0.0 {
-            true => 1.0 / (1.0 - spread * distance),
-            false => 1.0 + spread * distance,
-        };
+        let factor = drawn_factor(seed, figure, spread * share);
         if spread > 0.0 {
             self.drawn.push(Drawn { figure, factor });
         }
@@ -303,6 +294,19 @@ impl<'a> Draw<'a> {
         };
         self.drawn.push(Drawn { figure, factor });
         keeps
+    }
+}
+
+/// Between 1 / (1 + spread) and 1 + spread with a probability of 95 %; of one figure whatever others there are. Only sums, products and
+/// quotients, which are the same on all machines.
+pub fn drawn_factor(seed: u64, figure: &str, spread: f64) -> f64 {
+    // The sum of four uniform numbers is nearly normal, with a standard deviation of 1/√3.
+    const TWO_SIGMA: f64 = 1.131_6;
+    let sum: f64 = (0..4).map(|turn| uniform(seed, figure, turn)).sum();
+    let distance = (sum - 2.0) / TWO_SIGMA;
+    match distance < 0.0 {
+        true => 1.0 / (1.0 - spread * distance),
+        false => 1.0 + spread * distance,
     }
 }
 

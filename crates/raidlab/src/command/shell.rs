@@ -64,7 +64,7 @@ pub fn shell(arguments: &ShellArguments) -> Result<ExitCode, ExpectedError> {
         folder: folder.path(),
         trace: None,
         processor: None,
-        kernel_arguments: &kernel.arguments_on(&cell.machine, &Processors::of(&plan))?,
+        kernel_arguments: &kernel.arguments_on(&cell.machine, &Processors::of(&plan), trial.seed)?,
         // A command may compute for long, which takes no virtual time.
         limits: Limits {
             stall: LIMITS.wall,

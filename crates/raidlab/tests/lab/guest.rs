@@ -83,7 +83,7 @@ impl Guest {
         let mut guest = Guest::new()?;
         if machine.processor.is_some() {
             let kernel = kernel_named(&KernelName::parse("6.12+cpu"))?;
-            let arguments = kernel.arguments_on(machine, &Processors::default());
+            let arguments = kernel.arguments_on(machine, &Processors::default(), trial.seed);
             guest.kernel_arguments = arguments.expect("a processor of the catalogue").leak();
             guest.kernel = kernel.path;
         }

@@ -51,6 +51,38 @@ fn programs_with_processes_of_their_own_change_nothing() {
     assert_same_by_ptrace(laboratory, Laboratory::run_with);
 }
 
+/// Two seeds have other processors, and a seed always the same one.
+#[test]
+fn drawn_processors_scatter_by_what_is_not_known_of_them() {
+    let Some(laboratory) = laboratory() else { return };
+    let of = |models: &str, store: &str| -> Vec<f64> {
+        let study = study("cpu = \"n100\"").replace("trials = 1", &format!("trials = 3\n{models}"));
+        laboratory.study(&study);
+        let _ = laboratory.run_as_told(&["--store", store, "--seed", "7"]);
+        let exported = succeeded(&mut laboratory.raidlab(&["export", "--store", store, "--format", "json"]));
+        let json: serde_json::Value = serde_json::from_str(&exported).expect("an export is JSON");
+        let samples = json["samples"].as_array().expect("samples").iter();
+        let wanted = |row: &&serde_json::Value| {
+            row["test"] == "randwrite"
+                && row["metric"] == "iops"
+                && row["cell"].as_str().is_some_and(|cell| cell.ends_with("| four"))
+        };
+        samples.filter(wanted).filter_map(|row| row["value"].as_f64()).collect()
+    };
+    let spread = |values: &[f64]| {
+        let most = values.iter().copied().fold(0.0, f64::max);
+        most / values.iter().copied().fold(f64::INFINITY, f64::min)
+    };
+    let (plain, drawn) = (of("", "plain.db"), of("models = true", "drawn.db"));
+    println!("{plain:?} {drawn:?}");
+    assert_eq!((plain.len(), drawn.len()), (3, 3));
+    assert!(spread(&plain) < 1.05 && spread(&drawn) > 1.1, "{plain:?} {drawn:?}");
+    assert_eq!(of("models = true", "again.db"), drawn);
+    let exported = succeeded(&mut laboratory.raidlab(&["export", "--store", "drawn.db", "--format", "json"]));
+    assert!(exported.contains("drawn.n100.cpu.block"));
+    assert_eq!(lab::disks::drawn_words("n100.cpu.memory"), "the rate of copies of n100");
+}
+
 #[test]
 #[ignore = "test-all"]
 fn an_infinitely_fast_processor_is_none() {

@@ -1,4 +1,4 @@
-//! Tests in which it depends on what is not known of the disks which stack is better.
+//! Tests in which it depends on what is not known of the disks or the processor which stack is better.
 
 use super::Test;
 use crate::input::Input;
@@ -66,7 +66,8 @@ fn of_test(input: &Input, test: &Test<'_>) -> Option<String> {
         .iter()
         .filter_map(|(block, log)| Some((*log, factors.get(block)?.clone())))
         .unzip();
-    let decides = match deciding_guess(&ratios, &factors) {
+    let guess = deciding_guess(&ratios, &factors);
+    let decides = match &guess {
         Some(guess) => format!(
             ", most on {} ({} % of the scatter)",
             guess.figure,
@@ -74,9 +75,24 @@ fn of_test(input: &Input, test: &Test<'_>) -> Option<String> {
         ),
         None => String::new(),
     };
+    let cell = input.plan.cells.iter().find(|cell| Some(cell.id) == first.cell)?;
+    let processor = cell
+        .machine
+        .processor
+        .as_ref()
+        .map(|processor| processor.model.as_str());
+    let of_processor = guess.zip(processor).map(|(guess, model)| guess.figure.ends_with(model));
+    let (drawn, tells) = match (processor, of_processor) {
+        (None, _) => ("disks", "`raidlab disk measure` on one of yours tells"),
+        (Some(_), Some(true)) => ("machines", "`raidlab cpu measure` on yours tells"),
+        (Some(_), Some(false)) => ("machines", "`raidlab disk measure` on one of your disks tells"),
+        (Some(_), None) => (
+            "machines",
+            "`raidlab disk measure` and `raidlab cpu measure` on yours tell",
+        ),
+    };
     Some(format!(
-        "{}: {} is ahead of {} on {ahead} of {} drawn disks: it depends on what is not known of them{decides}; `raidlab disk measure` \
-         on one of yours tells.",
+        "{}: {} is ahead of {} on {ahead} of {} drawn {drawn}: it depends on what is not known of them{decides}; {tells}.",
         named(&test.workload.name, test.name),
         first.stack,
         second.stack,

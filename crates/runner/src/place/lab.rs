@@ -122,7 +122,7 @@ impl Place for LabPlace {
             folder: folder.path(),
             trace: trace.as_ref().map(|trace| &trace.file),
             processor: self.processors.get(slot % self.processors.len().max(1)).copied(),
-            kernel_arguments: &kernel.arguments_on(&trial.cell.machine, &self.processor_models)?,
+            kernel_arguments: &kernel.arguments_on(&trial.cell.machine, &self.processor_models, trial.seed)?,
             limits: LIMITS,
         };
         let copy = match trial.cell.machine.create_once {
@@ -246,10 +246,13 @@ impl LabPlace {
         copy.map_err(|error| NotCreated::Place(error.into()))
     }
 
-    /// What was drawn for the models of its disks: `drawn.wd-wd40efrx.disk.seek`, a factor.
+    /// What was drawn for the models of its disks and processor: `drawn.wd-wd40efrx.disk.seek`, a factor.
     fn drawn(&self, trial: &Trial) -> Vec<(String, String)> {
-        let drawn = self.models.drawn(&trial.cell.machine, trial.seed).into_iter();
-        drawn
+        let of_disks = self.models.drawn(&trial.cell.machine, trial.seed);
+        let of_processor = self.processor_models.drawn(&trial.cell.machine, trial.seed);
+        of_disks
+            .into_iter()
+            .chain(of_processor)
             .map(|(figure, factor)| (format!("drawn.{figure}"), format!("{factor:.4}")))
             .collect()
     }

@@ -267,7 +267,7 @@ static KEYS: &[Key] = &[
     key(Table::Precision, "trials", Count { min: 1, max: 10_000 }, Single, "3", "exactly this many trials of every cell; not with the other keys"),
     key(Table::Precision, "relative", Share { above: 0.0, below: 1.0 }, Single, "none", "a cell is done when the 95 % interval is within ± this share of the centre"),
     key(Table::Precision, "claims", Flag, Single, "`false`", "a cell is done when every claim that compares it is decided, or would hardly be decided by `max_trials`; not with `relative`"),
-    key(Table::Precision, "models", Flag, Single, "`false`", "lab: draw the models of disks from the ranges of what is not known of them, for each trial anew and for all stacks alike, so that intervals say what is known of the disks, and not only how trials scatter; needs eight trials or more to say much"),
+    key(Table::Precision, "models", Flag, Single, "`false`", "lab: draw the models of disks and of the processor from the ranges of what is not known of them, for each trial anew and for all stacks alike, so that intervals say what is known of the machine, and not only how trials scatter; needs eight trials or more to say much"),
     key(Table::Precision, "min_trials", Count { min: 1, max: 10_000 }, Single, "3", "minimum number of trials (an interval needs 2)"),
     key(Table::Precision, "max_trials", Count { min: 1, max: 10_000 }, Single, "12", "maximum number of trials"),
 ];

@@ -109,6 +109,7 @@ pub fn input() -> Input {
             words: "Western Digital WD5000YS, 500 GB, 7200 rpm, 16 MiB cache, NCQ depth 32".to_owned(),
             bytes: 500_107_862_016,
             has_heads: true,
+            is_full_drive: false,
             unverified: Vec::new(),
             fit: None,
             pass_hours: None,
