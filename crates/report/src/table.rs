@@ -347,7 +347,9 @@ fn notes(input: &Input, workloads: &[WorkloadResults]) -> Vec<String> {
     };
     let mut notes = Vec::new();
     if intervals().next().is_some() {
-        let models = match input.is_simulated() {
+        // What drawn models add stands below.
+        let is_drawn = intervals().any(|interval| interval.basis == Basis::Drawn);
+        let models = match input.is_simulated() && !is_drawn {
             true => "; it says how trials scatter, not how exact the models are",
             false => "",
         };

@@ -51,9 +51,9 @@ pub enum Limit {
     SplitReads {
         /// What each read of the test should ask of a disk, bytes.
         whole_bytes: u64,
-        /// An md array with parity that was read by io_uring with several requests in flight. Where the queue of a member is
-        /// full, Linux reads such an array through the stripe cache, page by page: the request says that it must not wait
-        /// (REQ_NOWAIT), and raid5_read_one_chunk() gives up.
+        /// An md array with parity that was read by io_uring with several requests in flight. Their REQ_NOWAIT is passed on to the
+        /// members; one whose queue is full ends the request with BLK_STS_AGAIN, and raid5_align_endio() reads it again through the
+        /// stripe cache, page by page. RAID 1 and 10 clear the flag.
         by_io_uring: bool,
     },
 }

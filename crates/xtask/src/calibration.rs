@@ -3,6 +3,8 @@
 use disksim::catalogue::{self, Model};
 use disksim::comparison::{Comparison, compare_drawn};
 use statrs::distribution::{ContinuousCDF, Normal};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// Models drawn from each of the catalogue.
@@ -80,6 +82,32 @@ fn median_width_percent(figures: &[Figure]) -> f64 {
     study::median(widths).unwrap_or_default()
 }
 
+/// What the curve says of the intervals.
+fn verdict(figures: &[Figure]) -> String {
+    let share = |confidence| 100.0 * covered(figures, confidence) as f64 / figures.len().max(1) as f64;
+    let side = |confidence: f64| match share(confidence) - confidence {
+        off if off > 5.0 => "wider than needed",
+        off if off < -5.0 => "too narrow",
+        _ => "right within 5 points",
+    };
+    format!(
+        "They are {} in the middle (40 %) and {} at the ends (95 %).",
+        side(40.0),
+        side(95.0)
+    )
+}
+
+/// Models by their number of figures, the most first.
+fn by_model(figures: &[Figure]) -> Vec<(&str, usize)> {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for figure in figures {
+        *counts.entry(&figure.model).or_default() += 1;
+    }
+    let mut counts: Vec<(&str, usize)> = counts.into_iter().collect();
+    counts.sort_by_key(|(_, count)| Reverse(*count));
+    counts
+}
+
 fn page(figures: &[Figure], models: usize) -> String {
     let mut page = format!(
         "# How often the intervals of drawn disk models cover what was published
@@ -88,7 +116,10 @@ Written by `make calibration`: {DRAWS} models drawn from each of the {models} of
 Counted are figures that were measured or come from a data sheet, to which no model was fitted, and that do not follow from
 another one. All simulated figures are those of the disk alone, without a kernel.
 
-{} of {} published figures ({:.0} %) are in their 95 % intervals; half of the intervals are narrower than ± {:.0} %.
+{} of {} published figures ({:.0} %) are in their 95 % intervals; half of the intervals are narrower than ± {:.0} %. {}
+
+The figures are of {} models, {} of them of the four with most, so that they are not independent of each other. An interval is that of
+the logarithms, taken to be normal; its middle is that of the drawn models.
 
 ![Each published figure with its interval, and coverage against confidence](calibration.svg)
 
@@ -99,6 +130,9 @@ another one. All simulated figures are those of the disk alone, without a kernel
         figures.len(),
         100.0 * covered(figures, 95.0) as f64 / figures.len().max(1) as f64,
         median_width_percent(figures),
+        verdict(figures),
+        by_model(figures).len(),
+        by_model(figures).iter().take(4).map(|(_, count)| count).sum::<usize>(),
     );
     for confidence in CONFIDENCES {
         let inside = covered(figures, confidence);
@@ -120,7 +154,7 @@ another one. All simulated figures are those of the disk alone, without a kernel
     for figure in figures.iter().filter(|figure| !figure.is_covered(95.0)) {
         let _ = writeln!(
             page,
-            "| {} | {} | {:.2} | {:.2} to {:.2} |",
+            "| {} | {} | {:.3} | {:.3} to {:.3} |",
             figure.model,
             figure.what,
             figure.published,
@@ -269,7 +303,7 @@ mod tests {
         assert_eq!((covered(&figures, 95.0), covered(&figures, 20.0)), (1, 1));
         let page = page(&figures, 1);
         assert!(
-            page.contains("1 of 2 published figures (50 %)") && page.contains("| a | random read | 2.00 |"),
+            page.contains("1 of 2 published figures (50 %)") && page.contains("| a | random read | 2.000 |"),
             "{page}"
         );
         assert_eq!(

@@ -231,10 +231,12 @@ its `warnings` in JSON list these tests.
 Likewise buffered sequential writes (of files of 1 MiB or more) to an array with parity during which the disks read 5 % or more of the written bytes: md
 wrote partial stripes and read their rest to compute parity. A larger `stripe_cache` or a smaller `chunk` may avoid this.
 
-And direct reads of `io`, `fio` and sections of a job file during which the disks were read in pieces of less than half of what
-each read asks of a disk: `bs`, or as much of it as is in a chunk, up to 64 KiB. Not of ZFS, filesystems that compress and
-dm-integrity, and not while acts change the array. On RAID 4, 5 and 6 io_uring causes it, which `io` uses with an `iodepth` above 1:
-its reads ask not to wait (REQ_NOWAIT), and where the queue of a member is full, Linux reads through the stripe cache, page by page.
+And direct reads of `io`, `fio` and sections of a job file that were split: the members were read by requests of less than half of what
+each read asks of a member. That is the smallest of `bs`, the chunk and 64 KiB: with `bs` of 64K and a chunk of 512K requests of
+less than 32 KiB on average. Not of ZFS, filesystems that compress and dm-integrity, and not while acts change the array. On RAID 4, 5
+and 6 io_uring causes it (`io` with an `iodepth` above 1): its reads must not wait (REQ_NOWAIT), a member whose queue is full refuses
+them, and Linux 6.12 reads them again through the stripe cache, page by page. libaio (`ioengine` of `fio`) shows what programs
+without io_uring get. RAID 1 and 10 do not pass the flag on.
 
 `raidlab plan`, `raidlab run` and the report warn about workloads that fit in memory, in the write caches of the drives, or in a
 small part of the disks, runs that end before the write caches are drained, a single ZFS mirror of four or more disks, and a

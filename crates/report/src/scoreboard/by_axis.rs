@@ -55,6 +55,9 @@ pub(super) fn by_axis(input: &Input, tests: &[Test<'_>]) -> ByAxis {
             let counted = |row: &ComparisonRow| {
                 let first = one.cells.iter().find(|cell| cell.key == row.first_key)?;
                 let second = other.cells.iter().find(|cell| cell.key == row.second_key)?;
+                if !differ_only_in(first, second, axis) {
+                    return None;
+                }
                 let mut counted = tests.iter().filter(|test| test.counts && test.name == row.test);
                 let test = counted.find(|test| test.workload.name == second.workload.name)?;
                 // The scoreboard compares all stacks, and may not show that any is faster than either.
@@ -104,6 +107,14 @@ fn axes_of_stacks<'a>(cells: &[&'a Cell]) -> Vec<(&'a str, Vec<&'a str>)> {
     };
     all.retain(|(axis, values)| values.len() > 1 && is_of_stacks(axis));
     all
+}
+
+/// Whether all else is equal.
+fn differ_only_in(first: &Cell, second: &Cell, axis: &str) -> bool {
+    fn others<'a>(cell: &'a Cell, axis: &'a str) -> impl Iterator<Item = &'a (String, String)> {
+        cell.axes.iter().filter(move |(name, _)| name != axis)
+    }
+    others(first, axis).eq(others(second, axis))
 }
 
 /// The cells with this value.

@@ -248,15 +248,15 @@ fn sentence(limited: &Limited) -> String {
         } => {
             let why = match by_io_uring {
                 true => {
-                    "; io_uring asks not to wait (REQ_NOWAIT), and Linux then reads RAID 4, 5 and 6 through the stripe cache, page \
-                     by page, where the queue of a member is full: programs that read by libaio or by threads are faster, and \
-                     `fio` with `ioengine = \"libaio\"` shows how much"
+                    "; programs that read by libaio or by threads are faster, and `fio` with `ioengine = \"libaio\"` shows how much: \
+                     io_uring's reads must not wait (REQ_NOWAIT), a member whose queue is full refuses them, and Linux 6.12 reads \
+                     RAID 4, 5 and 6 again through the stripe cache, page by page"
                 }
                 false => "; the kernel or the filesystem split them",
             };
             let whole = whole_bytes >> 10;
             format!(
-                "the disks were read in pieces of less than half of the {whole} KiB that a read asks of a disk, on {}{why}",
+                "direct reads were split: the members were read by requests of less than half of the {whole} KiB that each asks of a member, on {}{why}",
                 stacks(&format!(" of {whole} KiB"))
             )
         }

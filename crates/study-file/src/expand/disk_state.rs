@@ -30,15 +30,19 @@ pub(crate) fn state(point: &Point, media: Option<MediaKind>) -> Option<DiskState
     }
 }
 
-/// The axes of the state that say nothing of the disks under test.
+/// The axes of the state that say nothing of the disks under test: those of other media, and how a new drive was written.
 pub(crate) fn foreign_axes(machine: &MachineSpec, known: &Known) -> impl Iterator<Item = &'static str> {
+    let state = machine.group(DATA).and_then(|group| group.state);
+    let is_new = matches!(state, Some(DiskState::Flash { filled_percent: 0, .. }));
     let media = machine.group(DATA).and_then(|group| known.media(&group.model));
     let of = |axes: &'static [&'static str], with| {
         axes.iter()
             .copied()
             .filter(move |_| media.is_some_and(|media| media != with))
     };
-    of(OF_FLASH, MediaKind::Flash).chain(of(OF_SHINGLED, MediaKind::ShingledPlatters))
+    of(OF_FLASH, MediaKind::Flash)
+        .chain(of(OF_SHINGLED, MediaKind::ShingledPlatters))
+        .chain(is_new.then_some("written"))
 }
 
 /// Whether these disks were in the matrix already: their state has no such axis.

@@ -133,7 +133,7 @@ static KEYS: &[Key] = &[
 
     key(Table::Disks, "model", Model, Listed, "the first of the catalogue", "model of all the disks (`raidlab disk list`), or a model file in the study's folder (`./raptor.toml`); on a host, free text"),
     key(Table::Disks, "count", Count { min: 1, max: 4096 }, Listed, "1", "number of disks, hot spares included; `single` uses the first"),
-    key(Table::Disks, "state", Takes::One(Table::State), Single, "that of the model", "lab: what the disks hold before the stack is created. Solid-state drives of the catalogue are full and were written at random for long; mkfs trims nothing"),
+    key(Table::Disks, "state", Takes::One(Table::State), Single, "that of the model", "lab: what the disks hold before the stack is created. Solid-state drives of the catalogue are preconditioned: full, after long random writes. raidlab runs mkfs without discards, so the state is still there when the tests begin; what mkfs and files write comes on top of it. On a real machine mkfs trims the members of RAID 0, 1 and 10 unless it has `nodiscard` or `-K`"),
     key(Table::Disks, "bus", Takes::Many(Table::Bus), Single, "a separate bus for each disk", "buses that the lab's disks share, nearest to the disks first"),
     key(Table::Disks, "NAME", Takes::Named(Table::Group), Single, "none", "other groups of disks, as `[disks.journal]`; those of `[disks]` itself are the group `data`"),
 
@@ -144,9 +144,9 @@ static KEYS: &[Key] = &[
     key(Table::Group, "fs", Takes::One(Table::Filesystem), Single, "none", "that filesystem; one value for each key"),
     key(Table::Group, "mount", Mount, Single, "none", "its mount options"),
 
-    key(Table::State, "filled", Takes::Percent { max: 100 }, Listed, "`100 %`", "solid-state drives: how much of the drive holds data; `0 %` is a new drive. What a filesystem has deleted counts, unless it was trimmed"),
-    key(Table::State, "written", Word(WRITTEN), Listed, "`random`", "how it was written: `random`, over and over, as a drive in long use; `sequential`, once and in the order of addresses, as by a copy onto a new drive"),
-    key(Table::State, "zone", Takes::Percent { max: 100 }, ListedOrDefault, "0 %", "disks with shingled tracks (SMR): how much of the zone that takes incoming writes is in use"),
+    key(Table::State, "filled", Takes::Percent { max: 100 }, Listed, "`100 %`", "solid-state drives: share of the addresses that hold data, in pieces of 1 MiB all over the drive, also where the tests write; `0 %` is a new drive. Files that were deleted and not trimmed count; `fstrim` and the mount option `discard` empty them, except on RAID 4, 5 and 6, where md passes no discards"),
+    key(Table::State, "written", Word(WRITTEN), Listed, "`random`", "how it was written: `random`, over and over, so that garbage collection runs from the first write on, as after long use; `sequential`, once and in the order of addresses, as by a copy onto a new drive, whose spare area is empty: fast until that is used up. Nothing else than `filled` counts on a new drive"),
+    key(Table::State, "zone", Takes::Percent { max: 100 }, ListedOrDefault, "0 %", "disks with shingled tracks (SMR): how much of the persistent cache, the zone that takes writes that do not fill a band, is in use. The disk empties it while it is idle, also between mkfs and the tests"),
 
     key(Table::Bus, "name", Name, Single, "", "name of the bus"),
     key(Table::Bus, "kind", Word(BUSES), Single, "", "`ide` has one command at a time for all its disks; transfers on a bus are serialised"),

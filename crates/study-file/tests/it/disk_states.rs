@@ -81,6 +81,20 @@ fn disks_that_have_no_such_state_occur_once() {
 }
 
 #[test]
+fn a_new_drive_occurs_once_however_it_was_written() {
+    let found = states(
+        "[disks]\nmodel = \"flash\"\nstate = { filled = [\"0 %\", \"50 %\"], written = [\"random\", \"sequential\"] }",
+    );
+    let labels: Vec<&str> = found.iter().map(|(label, _)| label.as_str()).collect();
+    let expected = [
+        "0% full ext4",
+        "50% full written at random ext4",
+        "50% full written in order ext4",
+    ];
+    assert_eq!(labels, expected);
+}
+
+#[test]
 fn other_groups_have_one_state() {
     let disks = "[disks]\nmodel = \"platters\"\n[disks.journal]\nmodel = \"flash\"\n";
     let found = plan(&format!(
