@@ -224,7 +224,6 @@ fn threads(work: &Work) -> Option<f64> {
 mod tests {
     use super::*;
     use crate::judge::tests::{measurement, plan};
-    use study::event::Sample;
     use study::stack::Level;
     use study::workload::IoSpec;
 
@@ -232,6 +231,19 @@ mod tests {
         let mut sample = measurement(plan, stack, "read", 0, value);
         sample.entry.metric = metric;
         sample
+    }
+
+    /// What limits a test that has the same figures on `raid5` and `raid10`.
+    fn limits_of_both(plan: &Plan, test: &str, figures: &[(Metric, f64)]) -> Vec<Limited> {
+        let of = |stack: &str| -> Vec<Measurement> {
+            let one = |&(metric, value): &(Metric, f64)| {
+                let mut one = sample(plan, stack, metric, value);
+                one.entry.test = test.into();
+                one
+            };
+            figures.iter().map(one).collect()
+        };
+        limits(plan, &[of("raid5"), of("raid10")].concat())
     }
 
     #[test]
@@ -265,21 +277,12 @@ mod tests {
         plan.cells[0].stack_mut().array.level = Level::Raid5;
         plan.identify();
         let with = |plan: &Plan, read_mib: f64| {
-            let of = |stack: &str| {
-                let figures = [
-                    (Metric::Throughput, 128.0),
-                    (Metric::Duration, 2.0),
-                    (Metric::DeviceRead, read_mib),
-                ];
-                figures.map(|(metric, value)| Measurement {
-                    entry: Sample {
-                        test: "write".into(),
-                        ..sample(plan, stack, metric, value).entry
-                    },
-                    ..sample(plan, stack, metric, value)
-                })
-            };
-            limits(plan, &[of("raid5"), of("raid10")].concat())
+            let figures = [
+                (Metric::Throughput, 128.0),
+                (Metric::Duration, 2.0),
+                (Metric::DeviceRead, read_mib),
+            ];
+            limits_of_both(plan, "write", &figures)
         };
         let found = with(&plan, 39.0);
         assert_eq!((found.len(), found[0].by), (1, Limit::PartialStripes { of_md: true }));
@@ -309,20 +312,11 @@ mod tests {
         }
         plan.identify();
         let with = |plan: &Plan, kib: f64| {
-            let of = |stack: &str| {
-                let figures = [
-                    (Metric::DeviceReads, 1000.0),
-                    (Metric::DeviceRead, kib * 1000.0 / 1024.0),
-                ];
-                figures.map(|(metric, value)| Measurement {
-                    entry: Sample {
-                        test: "randread".into(),
-                        ..sample(plan, stack, metric, value).entry
-                    },
-                    ..sample(plan, stack, metric, value)
-                })
-            };
-            limits(plan, &[of("raid5"), of("raid10")].concat())
+            let figures = [
+                (Metric::DeviceReads, 1000.0),
+                (Metric::DeviceRead, kib * 1000.0 / 1024.0),
+            ];
+            limits_of_both(plan, "randread", &figures)
         };
         let found = with(&plan, 6.4);
         let by = |by_io_uring| Limit::SplitReads {

@@ -109,6 +109,7 @@ fn by_model(figures: &[Figure]) -> Vec<(&str, usize)> {
 }
 
 fn page(figures: &[Figure], models: usize) -> String {
+    let by_model = by_model(figures);
     let mut page = format!(
         "# How often the intervals of drawn disk models cover what was published
 
@@ -131,8 +132,8 @@ the logarithms, taken to be normal; its middle is that of the drawn models.
         100.0 * covered(figures, 95.0) as f64 / figures.len().max(1) as f64,
         median_width_percent(figures),
         verdict(figures),
-        by_model(figures).len(),
-        by_model(figures).iter().take(4).map(|(_, count)| count).sum::<usize>(),
+        by_model.len(),
+        by_model.iter().take(4).map(|(_, count)| count).sum::<usize>(),
     );
     for confidence in CONFIDENCES {
         let inside = covered(figures, confidence);

@@ -11,6 +11,22 @@ use study::stack::{DATA, DiskState, MachineKind, MachineSpec};
 const OF_FLASH: &[&str] = &["filled", "written"];
 const OF_SHINGLED: &[&str] = &["zone"];
 
+/// Keys, the media that they are for, and what is said where no disk has these.
+const KEYS: [(&[&str], MediaKind, &str, &str); 2] = [
+    (
+        OF_FLASH,
+        MediaKind::Flash,
+        "only solid-state drives are filled or new: the speed of platters does not depend on what they hold",
+        "leave it out, or name a solid-state drive as `model`",
+    ),
+    (
+        OF_SHINGLED,
+        MediaKind::ShingledPlatters,
+        "no disk of this group has a zone for incoming writes: their tracks are not shingled",
+        "leave `zone` out, or name a disk with shingled tracks, as wd-wd40efax",
+    ),
+];
+
 /// The state of disks with these media; `None` if the file gives none for such disks.
 pub(crate) fn state(point: &Point, media: Option<MediaKind>) -> Option<DiskState> {
     let percent = |axis| point.number(axis).map(|percent| percent as u32);
@@ -35,13 +51,11 @@ pub(crate) fn foreign_axes(machine: &MachineSpec, known: &Known) -> impl Iterato
     let state = machine.group(DATA).and_then(|group| group.state);
     let is_new = matches!(state, Some(DiskState::Flash { filled_percent: 0, .. }));
     let media = machine.group(DATA).and_then(|group| known.media(&group.model));
-    let of = |axes: &'static [&'static str], with| {
-        axes.iter()
-            .copied()
-            .filter(move |_| media.is_some_and(|media| media != with))
-    };
-    of(OF_FLASH, MediaKind::Flash)
-        .chain(of(OF_SHINGLED, MediaKind::ShingledPlatters))
+    let foreign = KEYS
+        .iter()
+        .filter(move |(_, with, ..)| media.is_some_and(|media| media != *with));
+    foreign
+        .flat_map(|(axes, ..)| axes.iter().copied())
         .chain(is_new.then_some("written"))
 }
 
@@ -59,26 +73,14 @@ pub(crate) fn check(group: &Entry, models: &[String], kind: MachineKind, known: 
             continue;
         }
         let of = |axes: &[&str]| axes.iter().find_map(|axis| state.field(axis));
-        let (of_flash, of_shingled) = (of(OF_FLASH), of(OF_SHINGLED));
         let media: Vec<MediaKind> = models.iter().filter_map(|model| known.media(model)).collect();
         let lacks = |with| !media.is_empty() && media.iter().all(|media| *media != with);
-        if let Some(field) = of_flash.filter(|_| lacks(MediaKind::Flash)) {
-            let message = "only solid-state drives are filled or new: the speed of platters does not depend on what they hold";
-            found.add_with_help(
-                &field.span,
-                message,
-                "leave it out, or name a solid-state drive as `model`",
-            );
+        for (axes, with, message, help) in KEYS {
+            if let Some(field) = of(axes).filter(|_| lacks(with)) {
+                found.add_with_help(&field.span, message, help);
+            }
         }
-        if let Some(field) = of_shingled.filter(|_| lacks(MediaKind::ShingledPlatters)) {
-            let message = "no disk of this group has a zone for incoming writes: their tracks are not shingled";
-            found.add_with_help(
-                &field.span,
-                message,
-                "leave `zone` out, or name a disk with shingled tracks, as wd-wd40efax",
-            );
-        }
-        let is_empty = of_flash.is_none() && of_shingled.is_none() && !state.broken;
+        let is_empty = KEYS.iter().all(|(axes, ..)| of(axes).is_none()) && !state.broken;
         if is_empty {
             let help = "write state = { filled = \"75 %\" }, or leave it out";
             found.add_with_help(&state.span, "`state` is empty", help);
