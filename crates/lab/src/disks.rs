@@ -20,7 +20,7 @@ use disksim::request::SECTOR_BYTES;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use study::plan::{Plan, Trial};
-use study::stack::{Bus, BusDisk, DiskGroup, DiskState, Holds, MachineSpec, MovedFigure, OwnModel, StackSpec};
+use study::stack::{Bus, DiskGroup, DiskState, GroupDisk, Holds, MachineSpec, MovedFigure, OwnModel, StackSpec};
 use study::workload::{PowerCutSpec, Work};
 
 /// Why the disks of a trial cannot be simulated.
@@ -246,7 +246,7 @@ pub fn description(
             let mut disk = model.description(study::trial_seed(seed, disks.len() as u32));
             set(&mut disk.device, &group.model, stack)?;
             let hangs = |bus: &Bus| {
-                let named = |on: &BusDisk| on.group == group.name && on.number.is_none_or(|n| n == number);
+                let named = |on: &GroupDisk| on.group == group.name && on.number.is_none_or(|n| n == number);
                 bus.disks.is_empty() || bus.disks.iter().any(named)
             };
             let buses = machine.buses.iter().enumerate().filter(|(_, bus)| hangs(bus));

@@ -46,6 +46,7 @@ enum Kind {
     KnownDefect,
     WideMirror,
     TwoDiskParity,
+    EqualWriteMostly,
     ShortQueue,
     DepthWithoutEffect,
     BelowASecond,
@@ -139,6 +140,7 @@ fn of_cell(cell: &Cell, disks: Option<&Disks>, of_caches: &mut BTreeSet<(String,
     let of_stack = [
         (Kind::WideMirror, arrays::wide_mirror(cell)),
         (Kind::TwoDiskParity, arrays::two_disk_parity(cell)),
+        (Kind::EqualWriteMostly, arrays::equal_write_mostly(cell)),
         (Kind::ShortQueue, disks.and_then(|disks| short_queue(cell, disks))),
         (Kind::FreeProcessor, free_processor::threads(cell)),
     ];

@@ -3,7 +3,6 @@
 use crate::Error;
 use study::Shard;
 use study::plan::Plan;
-use study::stack::DATA;
 use study::workload::{Work, WorkloadSpec};
 
 /// On a host, before anything is touched.
@@ -23,7 +22,7 @@ pub fn refuse_power_cuts(plan: &Plan) -> Result<(), Error> {
 /// Also if the study is for the lab, but the command line says otherwise.
 pub fn refuse_acts(plan: &Plan) -> Result<(), Error> {
     for cell in &plan.cells {
-        let disks = cell.machine.group(DATA).map_or(0, |group| group.count);
+        let disks = cell.member_count();
         let Some(keeper) = cell.stack.keeper(disks) else {
             continue;
         };

@@ -132,7 +132,7 @@ fn written_bytes<'a>(cell: &'a Cell, known: &mut KnownDisks<'a>) -> u64 {
             }
         };
     }
-    let disks = cell.machine.disks.first().map_or(1, |group| group.count);
+    let disks = cell.member_count().max(1);
     cell.stack.array.member_bytes_min(disks, bytes)
 }
 

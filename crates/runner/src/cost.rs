@@ -31,16 +31,15 @@ fn a_second(io: &IoSpec, of_disks: u64) -> u64 {
 /// What md transfers for the acts: each that synchronises reads or writes all members. 0 if they are whole disks, whose
 /// size the plan does not say.
 fn bytes_of_acts(cell: &Cell) -> u64 {
-    let Some(group) = cell.machine.disks.first() else {
-        return 0;
-    };
     let member = cell.stack.array.member_size_bytes.unwrap_or(0);
     let synchronises = |act: &&Act| {
         use ActKind::{Add, Check, Grow, ReAdd, Repair, Replace};
         matches!(act.kind, Add | ReAdd | Replace | Grow | Check | Repair)
     };
     let times = cell.acts.iter().filter(synchronises).count() as u64;
-    member.saturating_mul(u64::from(group.count)).saturating_mul(times)
+    member
+        .saturating_mul(u64::from(cell.member_count()))
+        .saturating_mul(times)
 }
 
 /// Operations and bytes of the jobs of `io` and of job files, with the files that are written before they are read.
@@ -100,7 +99,7 @@ pub fn expected_us_on(cell: &Cell, of_disks: impl Fn(&IoSpec) -> u64) -> u64 {
         Work::PowerCut(cut) => u64::from(cut.points).saturating_mul(u64::from(cut.subsets) + 1),
         _ => 0,
     };
-    let disks = cell.machine.disks.first().map_or(1, |group| group.count);
+    let disks = cell.member_count().max(1);
     let bytes = cell.stack.array.member_bytes_min(disks, bytes).saturating_mul(tests);
     let bytes = bytes.saturating_add(bytes_of_acts(cell));
     TRIAL_US

@@ -14,7 +14,7 @@ use crate::machine::sysfs;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use study::stack::{DATA, JOURNAL, Level, StackSpec};
+use study::stack::{JOURNAL, Level, StackSpec};
 use tools::{Invocation, Tool, ToolError};
 
 /// One md array or a single disk, or the disks of a filesystem that uses several, and the filesystem on it; or a
@@ -54,7 +54,7 @@ pub fn recover(
         });
     }
     let missing = restart.missing;
-    let mut members = disks.group(DATA).to_vec();
+    let mut members = disks.members(&spec.array);
     if let Some(missing) = missing {
         members.remove(missing % members.len());
     }

@@ -1,6 +1,6 @@
 //! The names that a study may use.
 
-use study::stack::{DiskGroup, MachineKind, MachineSpec, OwnModel};
+use study::stack::{ArraySpec, DiskGroup, GroupDisk, MachineKind, MachineSpec, OwnModel};
 
 /// The names that a study may use; passed in, because this crate does not know disks or kernels.
 #[derive(Clone, Debug, Default)]
@@ -109,10 +109,20 @@ impl Known {
     }
 
     /// Size of the machine's disks under test; unknown on a host.
-    pub(crate) fn capacity(&self, kind: MachineKind, machine: &MachineSpec) -> Option<u64> {
-        let model = &machine.disks.first()?.model;
-        let known = self.models.iter().find(|known| known.name == *model)?;
-        (kind == MachineKind::Lab).then_some(known.capacity_bytes)
+    pub(crate) fn capacity(&self, kind: MachineKind, machine: &MachineSpec, members: &[GroupDisk]) -> Option<u64> {
+        if kind != MachineKind::Lab {
+            return None;
+        }
+        let of_model = |model: &str| Some(self.models.iter().find(|known| known.name == *model)?.capacity_bytes);
+        let array = ArraySpec {
+            members: members.to_vec(),
+            ..ArraySpec::default()
+        };
+        let groups = machine
+            .members(&array)
+            .into_iter()
+            .map(|(group, _)| of_model(&group.model));
+        groups.collect::<Option<Vec<u64>>>()?.into_iter().min()
     }
 }
 

@@ -11,6 +11,7 @@ pub(crate) mod machine;
 pub(crate) mod many_devices;
 pub(crate) mod md_geometry;
 pub(crate) mod md_tunables;
+pub(crate) mod members;
 pub(crate) mod memory;
 pub(crate) mod parallel;
 pub(crate) mod stack;

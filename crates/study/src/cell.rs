@@ -53,6 +53,11 @@ pub struct Cell {
 }
 
 impl Cell {
+    /// Number of disks under test, spares included.
+    pub fn member_count(&self) -> u32 {
+        self.machine.member_count(&self.stack.array)
+    }
+
     /// Its machine, to be changed for this cell alone.
     pub fn machine_mut(&mut self) -> &mut MachineSpec {
         Arc::make_mut(&mut self.machine)

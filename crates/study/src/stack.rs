@@ -2,14 +2,16 @@
 
 mod array;
 mod bus;
+mod group_disk;
 mod level;
 mod own_model;
 mod redundancy;
 mod silent_corruption;
 
 pub use array::{ArraySpec, Bitmap, InnerArray, Integrity, IntegrityMode};
-pub use bus::{Bus, BusDisk, BusKind, Holds};
+pub use bus::{Bus, BusKind, Holds};
 pub use filesystems::{Align, FilesystemKind, FilesystemSpec, JournalMode, Pool, Profile, ZfsSpec, ZfsSync};
+pub use group_disk::GroupDisk;
 pub use level::{Level, LevelFacts, MEMBER_WORDS, Manager, Members};
 pub use own_model::OwnModel;
 pub use redundancy::Keeper;

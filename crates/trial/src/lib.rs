@@ -22,7 +22,7 @@ use study::act::ActKind;
 use study::event::{Event, Failure, Sample};
 use study::metric::Metric;
 use study::plan::{Cell, Trial};
-use study::stack::{DATA, StackSpec};
+use study::stack::StackSpec;
 use study::workload::Work;
 use tools::{Tool, Tools};
 
@@ -112,7 +112,7 @@ pub fn tools_needed(cell: &Cell, teardown: Teardown) -> Vec<Tool> {
         tools.extend(stack::tools_of_recovery(&cell.stack));
     }
     if !cell.acts.is_empty() {
-        let disks = cell.machine.group(DATA).map_or(1, |group| group.count);
+        let disks = cell.member_count().max(1);
         tools.extend(stack::tools_of_acts(&cell.stack, disks));
     }
     tools
@@ -259,7 +259,7 @@ fn work(trial: &Trial, stack: &Stack, context: &mut Context<'_>) -> Result<bool,
         })?;
     }
     let spec = &trial.cell.stack;
-    let disks = trial.cell.machine.group(DATA).map_or(1, |group| group.count);
+    let disks = trial.cell.member_count().max(1);
     let by_mount = |option: &String| option.starts_with("compress");
     let compresses = spec.filesystem.compresses() || spec.mount_options.iter().any(by_mount);
     let tests: Vec<String> = trial

@@ -18,6 +18,7 @@ Debian's `bcachefs-tools` in experimental.
 
 /// Axes of the array; the others belong to the filesystem.
 const TOPOLOGY: &[&str] = &[
+    "members",
     "level",
     "of_level",
     "of_disks",

@@ -385,6 +385,7 @@ fn takes(key: &Key) -> String {
         Takes::FioOption => "string, number or flag".to_owned(),
         Takes::GroupName => "name of a group".to_owned(),
         Takes::BusDisks => "list of disks".to_owned(),
+        Takes::Members => "disks, separated by commas".to_owned(),
         Takes::Filter => "table of axes".to_owned(),
         Takes::Names => "list of axes".to_owned(),
         Takes::Scalars => "list of values".to_owned(),

@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use study::event::Sample;
 use study::metric::{MEBIBYTE, Metric};
 use study::plan::Trial;
-use study::stack::{DATA, DiskGroup, Keeper};
+use study::stack::{DiskGroup, Keeper};
 
 const HOUR_S: f64 = 3600.0;
 
@@ -32,7 +32,10 @@ impl WholeDisk {
     /// Only for a trial that may rebuild a disk.
     pub fn of(trial: &Trial, models: &Models) -> Option<Self> {
         let cell = &trial.cell;
-        let group = cell.machine.group(DATA).filter(|_| !cell.acts.is_empty())?;
+        let group = cell
+            .machine
+            .only_group(&cell.stack.array)
+            .filter(|_| !cell.acts.is_empty())?;
         let model = models.of_seed(group, &cell.machine, trial.seed).ok()?;
         let bytes = model.sectors * SECTOR_BYTES;
         Some(Self {
@@ -42,7 +45,7 @@ impl WholeDisk {
                 true => of_places(&model)?,
                 false => rates(group, &model)?,
             },
-            limit: match cell.stack.keeper(group.count) {
+            limit: match cell.stack.keeper(cell.member_count()) {
                 Some(Keeper::Md) => f64::from(cell.stack.array.sync_speed_max.unwrap_or(LIMIT_KIB_S)) / 1024.0,
                 _ => f64::INFINITY,
             },
@@ -175,7 +178,7 @@ mod tests {
         let study = "[disks]\nmodel = \"seagate-exos-x16-16tb\"\ncount = 3\n[[stack]]\narray = { level = 5 }\n\
                      [[workload]]\nname = \"w\"\nio = { runtime = \"60s\" }\n";
         let cell = crate::disks::test_study::plan(study).cells.remove(0);
-        let group = cell.machine.group(DATA).expect("disks");
+        let group = cell.machine.first_member(&cell.stack.array).expect("disks");
         let model = Models::default().find(group).expect("a model");
         let hours = pass_hours(group, &model).expect("hours");
         assert!((21.0..27.0).contains(&hours), "{hours} h");

@@ -12,7 +12,7 @@ use study::TestId;
 use study::event::{Guard, Sample};
 use study::metric::{MEBIBYTE, Metric};
 use study::plan::Trial;
-use study::stack::{DATA, DiskGroup};
+use study::stack::DiskGroup;
 use study::workload::{IoJob, Work};
 
 /// The name of the guard.
@@ -45,18 +45,22 @@ impl DiskBound {
             return None;
         }
         let (mut read, mut write, mut disks, mut requests) = (0.0, 0.0, 0, Vec::new());
+        let members = cell.machine.members(&stack.array);
         for group in &cell.machine.disks {
             let rates = rates(group, trial, models)?;
-            let count = f64::from(group.count);
-            let written = if group.name == DATA {
-                stack.array.member_bytes_min(group.count, 1 << 20) as f64 / MEBIBYTE
-            } else {
-                1.0
+            let of_group = members.iter().filter(|(of, _)| of.name == group.name).count() as u32;
+            let (count, written) = match of_group {
+                0 => (group.count, 1.0),
+                of_group => (
+                    of_group,
+                    stack.array.member_bytes_min(members.len() as u32, 1 << 20) as f64 / MEBIBYTE,
+                ),
             };
+            disks += count;
+            let count = f64::from(count);
             read += count * rates.read_mb_s * 1e6 / MEBIBYTE;
             write += count * rates.write_mb_s * 1e6 / MEBIBYTE / written;
-            disks += group.count;
-            if group.name == DATA {
+            if cell.machine.only_group(&stack.array) == Some(group) {
                 let model = models.of_seed(group, &cell.machine, trial.seed).ok()?;
                 let jobs = cell.workload.work.spec().jobs().into_iter();
                 let bound = |job: IoJob<'_>| {

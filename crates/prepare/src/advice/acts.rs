@@ -6,7 +6,7 @@ use std::time::Duration;
 use study::act::{Act, ActKind, Due};
 use study::metric::MEBIBYTE;
 use study::plan::Cell;
-use study::stack::{Bitmap, DATA, Keeper};
+use study::stack::{Bitmap, Keeper};
 use study::workload::Work;
 use study_file::describe_size;
 
@@ -20,7 +20,7 @@ pub(super) fn of_cell(cell: &Cell, disks: &Disks) -> Option<String> {
         return None;
     };
     // Others write what is in use only.
-    let count = cell.machine.group(DATA)?.count;
+    let count = cell.member_count();
     if cell.stack.keeper(count) != Some(Keeper::Md) {
         return None;
     }

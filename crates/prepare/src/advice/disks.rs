@@ -8,7 +8,7 @@ use lab::disks::Models;
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use study::plan::{Cell, Plan};
-use study::stack::{DATA, DiskGroup, MachineKind};
+use study::stack::{DiskGroup, MachineKind};
 
 /// Requests in flight with which a disk reaches its largest rate of random reads.
 const FULL_DEPTH: u32 = 256;
@@ -29,7 +29,7 @@ impl<'a> KnownDisks<'a> {
 
     /// The disks of a cell; `None` if their model is not known.
     pub(crate) fn of(&mut self, cell: &'a Cell) -> Option<&Disks> {
-        let group = cell.machine.group(DATA)?;
+        let group = cell.machine.first_member(&cell.stack.array)?;
         if cell.machine.kind != MachineKind::Lab {
             return None;
         }

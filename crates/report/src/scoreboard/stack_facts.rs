@@ -10,7 +10,7 @@ use study::act::Act;
 use study::event::{Guard, Measurement};
 use study::metric::Metric;
 use study::plan::Cell;
-use study::stack::{Bitmap, DATA, FilesystemKind, Level, SilentCorruption};
+use study::stack::{Bitmap, DiskGroup, FilesystemKind, Level, SilentCorruption};
 use study::wording::bytes;
 
 /// Rebuilds that are listed; of more, the shortest and the longest are.
@@ -43,8 +43,7 @@ pub struct Layout {
 
 /// How the disks of a cell are divided; without disks the default.
 pub(super) fn layout_of(input: &Input, cell: &Cell) -> Layout {
-    let group = cell.machine.group(DATA);
-    let disks = group.map_or(0, |group| group.count);
+    let disks = cell.member_count();
     if disks == 0 {
         return Layout::default();
     }
@@ -57,11 +56,21 @@ pub(super) fn layout_of(input: &Input, cell: &Cell) -> Layout {
             && cell.stack.array.bitmap != Bitmap::None
             && !cell.lacks_bitmap_by_size(),
         resyncs: cell.stack.array.resyncs_after_a_crash() && !cell.lacks_bitmap_by_size(),
-        resync_hours: group.and_then(|group| {
-            let model = input.disks.iter().find(|disk| disk.model == group.model);
-            model?.pass_hours
-        }),
+        resync_hours: longest_pass_hours(input, cell),
     }
+}
+
+/// Hours for one pass over the disk that takes longest; `None` if a model is not known.
+fn longest_pass_hours(input: &Input, cell: &Cell) -> Option<f64> {
+    let hours =
+        |(group, _): &(&DiskGroup, u32)| input.disks.iter().find(|disk| disk.model == group.model)?.pass_hours;
+    let each = cell
+        .machine
+        .members(&cell.stack.array)
+        .iter()
+        .map(hours)
+        .collect::<Option<Vec<f64>>>()?;
+    each.into_iter().reduce(f64::max)
 }
 
 /// Stacks with a bitmap next to others without one, if they were not measured without it: ` Measured with a bitmap only: RAID 10 ext4.`
@@ -108,7 +117,11 @@ pub(super) fn is_unreal(cell: &Cell, names_processor: bool) -> bool {
 
 /// What becomes of data that a disk of a cell silently changes.
 pub(super) fn silent_corruption(cell: &Cell) -> Option<SilentCorruption> {
-    cell.stack.silent_corruption(cell.machine.group(DATA)?.count)
+    let disks = cell.member_count();
+    if disks == 0 {
+        return None;
+    }
+    cell.stack.silent_corruption(disks)
 }
 
 const fn word_of_corruption(corruption: Option<SilentCorruption>) -> &'static str {
@@ -449,13 +462,16 @@ fn risk(input: &Input, cell: &Cell) -> Option<String> {
 /// How likely that is, by what datasheets of hard disks promise (`Nonrecoverable Read Errors per Bits Read`); `None` for other
 /// disks.
 fn unreadable(input: &Input, cell: &Cell) -> Option<String> {
-    let group = cell.machine.group(DATA)?;
+    let members = cell.machine.members(&cell.stack.array);
+    let is_member = |model: &str| members.iter().any(|(group, _)| group.model == model);
     let disk = input
         .disks
         .iter()
-        .find(|disk| disk.model == group.model && disk.has_heads)?;
+        .find(|disk| is_member(&disk.model) && disk.has_heads)?;
     let others = match cell.stack.array.level {
-        Level::Raid4 | Level::Raid5 | Level::LvmRaid5 => group.count.saturating_sub(cell.stack.array.spares + 1),
+        Level::Raid4 | Level::Raid5 | Level::LvmRaid5 => {
+            cell.member_count().saturating_sub(cell.stack.array.spares + 1)
+        }
         Level::Raid1 | Level::Raid10 => 1,
         _ => return None,
     };

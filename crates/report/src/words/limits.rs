@@ -6,7 +6,7 @@ use crate::words::{listed, named};
 use stats::{Limit, Limited, Measure, Results};
 use study::metric::Metric;
 use study::plan::Cell;
-use study::stack::{ArraySpec, DATA, FilesystemKind};
+use study::stack::{ArraySpec, FilesystemKind};
 use study::workload::{ServerTest, TreeTest, Work};
 
 /// Maximum number of stacks named in a sentence.
@@ -65,7 +65,7 @@ fn network(input: &Input, results: &Results) -> Option<String> {
 fn has_several_layouts(input: &Input) -> bool {
     let own = input.plan.cells.iter().filter(|cell| !cell.is_imported());
     let mut layouts = own.map(|cell| {
-        let (stack, disks) = (&cell.stack, cell.machine.group(DATA).map(|group| group.count));
+        let (stack, disks) = (&cell.stack, cell.member_count());
         (stack.array.level, stack.array.of, stack.filesystem.zfs.pool, disks)
     });
     layouts.next().is_some_and(|first| layouts.any(|other| other != first))
@@ -95,7 +95,7 @@ fn small_writes(input: &Input) -> Option<String> {
     let mut names: Vec<String> = Vec::new();
     let mut stacks: Vec<(String, [u32; 2])> = Vec::new();
     for cell in own().filter(|cell| writes_parts_of_chunks(cell)) {
-        let (array, disks) = (&cell.stack.array, cell.machine.group(DATA)?.count);
+        let (array, disks) = (&cell.stack.array, cell.member_count());
         let Some(requests) = array.requests_of_small_write(disks) else {
             continue;
         };

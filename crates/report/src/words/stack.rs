@@ -2,12 +2,16 @@
 
 use crate::words::figure::{bytes, count};
 use study::stack::{
-    Align, ArraySpec, Bitmap, FilesystemSpec, InnerArray, MachineSpec, StackSpec, ZfsSpec, ZfsSync,
+    Align, ArraySpec, Bitmap, DATA, FilesystemSpec, InnerArray, MachineSpec, StackSpec, ZfsSpec, ZfsSync,
 };
 use study::wording::joined;
 
 pub(crate) fn array(array: &ArraySpec) -> String {
     let parts = [
+        (!array.members.is_empty()).then(|| {
+            let members: Vec<String> = array.members.iter().map(ToString::to_string).collect();
+            format!("of {}", members.join(" + "))
+        }),
         array.of.as_ref().map(inner),
         array.chunk_bytes.map(|chunk| format!("chunk {}", bytes(chunk))),
         array.extent_bytes.map(|extent| format!("extents of {}", bytes(extent))),
@@ -145,7 +149,7 @@ pub(crate) fn tuning(stack: &StackSpec) -> String {
 
 pub(crate) fn disks(machine: &MachineSpec) -> String {
     let group = |group: &study::stack::DiskGroup| match group.name.as_str() {
-        "data" => group.words(),
+        DATA if machine.disks.len() == 1 => group.words(),
         name => format!("{} ({name})", group.words()),
     };
     let bus = |bus: &study::stack::Bus| format!("{} `{}` of {} MB/s", bus.kind.name(), bus.name, bus.mb_s);

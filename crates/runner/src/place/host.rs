@@ -13,7 +13,6 @@ use study::OTHERS_PROCESSOR_PERCENT_MAX;
 use study::act::ActKind;
 use study::event::{Event, Failure};
 use study::plan::Trial;
-use study::stack::DATA;
 use trial::{Limits, ProcessEnd};
 
 /// The state shared by all trials of a session on this machine.
@@ -156,14 +155,17 @@ fn disk_of(event: &Event) -> Option<String> {
 
 /// Disks that the trial's acts make fail, by their index among all disks of the trial.
 fn failed_on_purpose(trial: &Trial) -> Vec<usize> {
-    let groups = trial.cell.machine.disks.iter();
-    let before: u32 = groups
-        .take_while(|group| group.name != DATA)
-        .map(|group| group.count)
-        .sum();
+    let machine = &trial.cell.machine;
+    let before = |name: &str| -> u32 {
+        let groups = machine.disks.iter().take_while(|group| group.name != name);
+        groups.map(|group| group.count).sum()
+    };
+    let members = machine.members(&trial.cell.stack.array);
     let failed = trial.cell.acts.iter().filter(|act| act.kind == ActKind::Fail);
-    let disks = failed.filter_map(|act| act.disk?.checked_sub(1));
-    disks.map(|disk| (before + disk) as usize).collect()
+    let disks = failed.filter_map(|act| members.get(act.disk?.checked_sub(1)? as usize));
+    disks
+        .map(|(group, number)| (before(&group.name) + number - 1) as usize)
+        .collect()
 }
 
 /// A warning that other programs used the processors during a trial.

@@ -45,7 +45,8 @@ pub fn judge(
         verdicts.push(("undisturbed", background.is_none(), detail.to_owned()));
         let array = &tested.spec.array;
         let members = tested.disks.saturating_sub(array.spares) as usize;
-        if let Some((passed, detail)) = slow_member(&moved[..members.min(moved.len())], spreads_reads(array)) {
+        let compared = slow_member(&moved[..members.min(moved.len())], spreads_reads(array));
+        if let Some((passed, detail)) = compared.filter(|_| !array.draws_from_several_groups()) {
             verdicts.push(match context.setting.disk_kind {
                 // A slower member has another load, model or link by the study, and that is a result.
                 DiskKind::Simulated if !passed => {

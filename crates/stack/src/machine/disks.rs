@@ -2,7 +2,7 @@
 
 use crate::machine::error::Cause;
 use std::path::{Path, PathBuf};
-use study::stack::{DATA, DiskGroup};
+use study::stack::{ArraySpec, DATA, DiskGroup, GroupDisk};
 
 /// Devices by group.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -42,6 +42,18 @@ impl Disks {
     pub fn group(&self, name: &str) -> &[PathBuf] {
         let found = self.groups.iter().find(|(group, _)| group == name);
         found.map_or(&[], |(_, devices)| devices)
+    }
+
+    /// The disks under test in the order of the array's members.
+    pub fn members(&self, array: &ArraySpec) -> Vec<PathBuf> {
+        let of_group = |part: &GroupDisk| {
+            let group = self.group(&part.group);
+            let numbers = part.numbers(group.len() as u32);
+            numbers
+                .filter_map(|number| group.get(number as usize - 1).cloned())
+                .collect::<Vec<_>>()
+        };
+        array.members().iter().flat_map(of_group).collect()
     }
 
     /// Every device, in the groups' order.

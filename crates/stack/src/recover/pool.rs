@@ -10,7 +10,7 @@ use crate::machine::error::Cause;
 use crate::machine::mount_options;
 use std::path::PathBuf;
 use std::time::Duration;
-use study::stack::{DATA, StackSpec};
+use study::stack::StackSpec;
 use tools::Invocation;
 
 /// The pool of a stack, whose disks' partitions the kernel has not scanned yet.
@@ -20,7 +20,7 @@ pub(super) fn found(
     restart: Restart,
     context: &mut Context<'_>,
 ) -> Result<Mounting, Cause> {
-    let mut members = disks.group(DATA).to_vec();
+    let mut members = disks.members(&spec.array);
     if let Some(missing) = restart.missing {
         members.remove(missing % members.len());
     }

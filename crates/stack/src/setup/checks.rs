@@ -7,12 +7,13 @@ use crate::machine::disks::Disks;
 use crate::machine::error::Cause;
 use crate::machine::{mount_options, request_queue};
 use std::path::PathBuf;
-use study::stack::{ArraySpec, BITMAP, Bitmap, DATA, JOURNAL, Level, SPECIAL, StackSpec};
+use study::stack::{ArraySpec, BITMAP, Bitmap, JOURNAL, Level, SPECIAL, StackSpec};
 use tools::Version;
 
 /// Checks everything that can be checked before anything is changed.
 pub(crate) fn check(spec: &StackSpec, disks: &Disks, context: &Context<'_>) -> Result<(), Cause> {
-    let used = disks_used(&spec.array, disks.group(DATA));
+    let members = disks.members(&spec.array);
+    let used = disks_used(&spec.array, &members);
     md::check(&spec.array, used.len())?;
     filesystem::check(&spec.filesystem, &spec.mount_options)?;
     let devices = match spec.array.level {

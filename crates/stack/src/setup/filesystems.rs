@@ -11,7 +11,7 @@ use crate::machine::undo::Undo;
 use crate::machine::uuid;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use study::stack::{DATA, FilesystemKind, StackSpec};
+use study::stack::{FilesystemKind, StackSpec};
 use tools::{Invocation, Version};
 
 /// Writing the inode tables of many terabytes takes hours; the trial has its own time limit.
@@ -41,7 +41,7 @@ impl Setup {
             spec: of,
             devices: &devices,
             journal,
-            stripes: stripes::of(&spec.array, disks.group(DATA).len()),
+            stripes: stripes::of(&spec.array, disks.members(&spec.array).len()),
             zeroed: context.setting.zeroed,
             mkfs: version,
         }

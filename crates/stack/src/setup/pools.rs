@@ -13,7 +13,7 @@ use crate::machine::undo::Undo;
 use crate::machine::uuid;
 use std::path::PathBuf;
 use std::time::Duration;
-use study::stack::{DATA, JOURNAL, Level, SPECIAL, StackSpec};
+use study::stack::{JOURNAL, Level, SPECIAL, StackSpec};
 
 impl Setup {
     /// A pool with its dataset mounted.
@@ -45,7 +45,7 @@ impl Setup {
             false => None,
         };
         // For acts; the pool itself does not know them.
-        let disks = disks.group(DATA);
+        let disks = disks.members(&spec.array);
         let mut spares = Vec::new();
         for path in &disks[disks.len() - unused_spares(spec, disks.len())..] {
             let disk = context.access.executor.device(path)?;

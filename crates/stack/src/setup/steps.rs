@@ -15,7 +15,7 @@ use crate::machine::request_queue;
 use crate::machine::undo::Undo;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use study::stack::{DATA, Level, StackSpec};
+use study::stack::{Level, StackSpec};
 
 /// A stack that is being set up: what has been done so far, and the current step.
 pub(super) struct Setup {
@@ -73,7 +73,8 @@ impl Setup {
     ) -> Result<Stack, Cause> {
         self.begin("check stack", context);
         check(spec, disks, context)?;
-        let used = disks_used(&spec.array, disks.group(DATA));
+        let under_test = disks.members(&spec.array);
+        let used = disks_used(&spec.array, &under_test);
         let all = [used, &external_disks(spec, disks)?].concat();
         let members = identify(&all, context.access.executor)?;
         let mkfs = versions(spec, context)?;

@@ -3,9 +3,18 @@
 use crate::axes::Point;
 use crate::rules::md_geometry::default_bitmap;
 use study::stack::{
-    Align, ArraySpec, Bitmap, FilesystemKind, FilesystemSpec, InnerArray, Integrity, IntegrityMode, JournalMode,
-    Level, Pool, Profile, ZfsSpec, ZfsSync,
+    Align, ArraySpec, Bitmap, FilesystemKind, FilesystemSpec, GroupDisk, InnerArray, Integrity, IntegrityMode,
+    JournalMode, Level, Pool, Profile, ZfsSpec, ZfsSync,
 };
+
+/// The disks that the array names; empty for all of `data`.
+pub(crate) fn members(point: &Point) -> Vec<GroupDisk> {
+    let text = point.text("members").unwrap_or_default();
+    text.split(',')
+        .filter(|part| !part.is_empty())
+        .map(GroupDisk::parse)
+        .collect()
+}
 
 pub(crate) fn array(point: &Point, disk_bytes: Option<u64>) -> ArraySpec {
     let level = level(point, "level").unwrap_or_default();
@@ -14,6 +23,7 @@ pub(crate) fn array(point: &Point, disk_bytes: Option<u64>) -> ArraySpec {
     let small = |axis| point.number(axis).map(|_| point.small(axis));
     ArraySpec {
         level,
+        members: members(point),
         chunk_bytes: point.number("chunk"),
         bitmap: match point.text("bitmap").as_deref() {
             Some("internal") => Bitmap::Internal,

@@ -8,7 +8,7 @@ use crate::parse::value::{Given, Value};
 use crate::rules::stack::check_stack;
 use crate::schema::key::Table;
 use crate::syntax::diagnostic::Found;
-use study::stack::{Bus, BusDisk, BusKind, DATA, DiskState, GroupStack, MachineKind, MachineSpec, StackSpec};
+use study::stack::{Bus, BusKind, DATA, DiskState, GroupDisk, GroupStack, MachineKind, MachineSpec, StackSpec};
 
 #[derive(Debug, Default)]
 pub(crate) struct Fixed {
@@ -118,6 +118,11 @@ fn stack_of(
             found.add_with_help(&second.span, message, "only the stacks under test can be varied");
         }
     }
+    if let Some(members) = array.field("members") {
+        let message = "the filesystem of another group is on the disks of that group";
+        found.add_with_help(&members.span, message, "leave `members` out");
+        return None;
+    }
     let point = points(&axes).next()?;
     if point.has_broken() {
         return None;
@@ -194,16 +199,13 @@ fn bus(entry: &Entry, all_disks: &Entry, fixed: &Fixed, kind: MachineKind, found
 }
 
 /// `3`, `"journal"`, `"source:1"`. The number of disks of `data` is an axis; its largest value is used here.
-fn bus_disk(given: &Given, data_most: u32, fixed: &Fixed, found: &mut Found) -> Option<BusDisk> {
-    let (group, number) = match &given.value {
-        Value::Count(number) => (DATA.to_owned(), Some(*number as u32)),
-        Value::Text(text) => match text.split_once(':') {
-            Some((group, number)) => (
-                group.to_owned(),
-                Some(number.parse().ok().filter(|n| *n > 0).unwrap_or(0)),
-            ),
-            None => (text.clone(), None),
+fn bus_disk(given: &Given, data_most: u32, fixed: &Fixed, found: &mut Found) -> Option<GroupDisk> {
+    let GroupDisk { group, number } = match &given.value {
+        Value::Count(number) => GroupDisk {
+            group: DATA.to_owned(),
+            number: Some(*number as u32),
         },
+        Value::Text(text) => GroupDisk::parse(text),
         _ => return None,
     };
     let named = fixed.named.iter().find(|known| known.name == group);
@@ -222,5 +224,5 @@ fn bus_disk(given: &Given, data_most: u32, fixed: &Fixed, found: &mut Found) -> 
         found.add_with_help(&given.span, message, format!("it has disks 1 to {count}"));
         return None;
     }
-    Some(BusDisk { group, number })
+    Some(GroupDisk { group, number })
 }

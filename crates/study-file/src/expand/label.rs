@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use study::plan::Cell;
-use study::stack::{DATA, Level};
+use study::stack::Level;
 
 /// The axes in the order of a label: disks and array, filesystem, then options.
 const ORDER: &[&str] = &[
@@ -16,6 +16,7 @@ const ORDER: &[&str] = &[
     "filled",
     "written",
     "zone",
+    "members",
     "level",
     "of_level",
     "of_disks",
@@ -128,10 +129,7 @@ struct Named {
 
 impl Named {
     fn of(cell: &Cell) -> Self {
-        let count = |width: u32| {
-            let data = cell.machine.disks.iter().find(|group| group.name == DATA)?;
-            Some((data.count / width, width))
-        };
+        let count = |width: u32| Some((cell.member_count() / width, width));
         Self {
             level: cell.stack.array.level,
             inner_level: cell.stack.array.of.map(|inner| inner.level),
@@ -190,6 +188,7 @@ fn part(axis: &str, word: &str, named: &Named) -> Option<String> {
     }
     Some(match axis {
         "level" => return level_words(named.level),
+        "members" => format!("({})", word.replace(',', " + ")),
         "of_level" => format!("of {}", named.inner_level.and_then(level_words)?),
         "of_disks" => format!("of {word} disks"),
         "of_chunk" => format!("inner chunk {word}"),

@@ -1,6 +1,7 @@
 //! Combines stacks and workloads to cells; excludes impossible combinations and reports them.
 
 use crate::axes::{Axis, Point, points, size, text_bytes};
+use crate::expand::build::members;
 use crate::expand::disk_state;
 use crate::expand::groups::Fixed;
 use crate::expand::machine::{machine, stack};
@@ -150,7 +151,7 @@ impl Matrix {
         verdict: &mut Verdict,
     ) -> Option<(Arc<MachineSpec>, Arc<StackSpec>, Option<u64>)> {
         let machine = machine(point, setting.kind, setting.fixed, setting.known);
-        let disk_bytes = setting.known.capacity(setting.kind, &machine);
+        let disk_bytes = setting.known.capacity(setting.kind, &machine, &members(point));
         let stack = stack(point, disk_bytes, setting.fixed);
         let mut reasons = check_stack(&machine, &stack, disk_bytes);
         reasons.extend(cores_of_nothing(&machine, point));
@@ -230,7 +231,7 @@ impl Matrix {
 
 /// Several disks without an array: only one of them would be used, silently.
 fn no_array(point: &Point, machine: &MachineSpec, stack: &StackSpec) -> Option<Impossible> {
-    let count = machine.disks.first()?.count;
+    let count = machine.member_count(&stack.array);
     if count < 2 || stack.array.level != Level::Single || point.is_written("level") {
         return None;
     }

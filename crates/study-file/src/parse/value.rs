@@ -156,6 +156,7 @@ fn text(key: &Key, value: &DeValue, known: &Known) -> Result<Value, WrongValue> 
         Takes::Kernel => kernel(key, text, known),
         Takes::Processor => processor(key, text, known),
         Takes::Mount => mount(text),
+        Takes::Members => members(key, text),
         Takes::Pattern => match Pattern::parse(text) {
             Ok(pattern) => Ok(Value::Text(pattern.word())),
             Err((message, help)) => wrong(message, help),
@@ -301,6 +302,24 @@ fn bus_disk(key: &Key, value: &DeValue) -> Result<Value, WrongValue> {
         other => wrong(
             format!("`{}` must be a list of disks, not {}", key.name, type_name(other)),
             key.help(),
+        ),
+    }
+}
+
+/// `data:1,ssd`: spaces after commas do not count.
+fn members(key: &Key, text: &str) -> Result<Value, WrongValue> {
+    let parts: Vec<&str> = text.split([',', '+']).map(str::trim).collect();
+    let is_disk = |part: &&str| {
+        let number = part
+            .split_once(':')
+            .map_or(Some(1), |(_, number)| number.parse::<u32>().ok());
+        !part.is_empty() && !part.starts_with(':') && number.is_some_and(|number| number > 0)
+    };
+    match parts.iter().all(is_disk) {
+        true => Ok(Value::Text(parts.join(","))),
+        false => wrong(
+            format!("`{}` cannot be `{text}`", key.name),
+            "write groups of disks, or single disks of them by number, separated by commas: \"data:1,ssd:1\"",
         ),
     }
 }

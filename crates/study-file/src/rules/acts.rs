@@ -8,7 +8,7 @@ use crate::syntax::diagnostic::{Found, Span};
 use members::{Members, WrongAct};
 use study::act::{Act, ActKind, Due};
 use study::plan::Cell;
-use study::stack::{DATA, Keeper, Level, MachineKind};
+use study::stack::{Keeper, Level, MachineKind};
 use study::workload::{IoEngine, Work};
 
 /// An act, with the positions of its kind, its disk (or its kind) and its time.
@@ -178,7 +178,7 @@ fn no_acts_on(cell: &Cell) -> Option<WrongAct> {
         let message = format!("{} has no redundancy: no disk of it can fail or be checked", facts.name);
         return Some((message, "use level 1, 4, 5, 6 or 10"));
     }
-    let disks = cell.machine.group(DATA).map_or(0, |group| group.count);
+    let disks = cell.member_count();
     let Some(keeper) = cell.stack.keeper(disks) else {
         let message = format!(
             "acts need copies or parity on several disks, which {} of {} does not have",

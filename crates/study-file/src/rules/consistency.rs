@@ -131,7 +131,7 @@ fn inner(array: &ArraySpec, machine: &MachineSpec) -> Option<Impossible> {
     if of.chunk_bytes.is_some() && !of.level.facts().has_chunk {
         return impossible(ABOUT, format!("{of_name} has no chunk"), "leave `chunk` out of `of`");
     }
-    let count = machine.disks.first().map_or(0, |group| group.count);
+    let count = machine.member_count(array);
     if !count.is_multiple_of(of.disks) {
         let reason = format!("{count} disks cannot be divided into arrays of {} disks", of.disks);
         let help = format!("write `count = {}` in [disks]", count.next_multiple_of(of.disks));

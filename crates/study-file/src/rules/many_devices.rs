@@ -8,7 +8,7 @@ use study::stack::{JOURNAL, Level, MachineSpec, Pool, SPECIAL, StackSpec};
 const LEAVE_OUT: &str = "leave it out, or add \"default\" to its values";
 
 pub(crate) fn check(machine: &MachineSpec, stack: &StackSpec) -> Vec<Impossible> {
-    let disks = machine.disks.first().map_or(0, |group| group.count);
+    let disks = machine.member_count(&stack.array);
     let devices = match stack.array.level {
         Level::None => disks.saturating_sub(stack.array.spares),
         _ => 1,

@@ -84,7 +84,7 @@ pub(crate) fn has_redundancy(level: Level, of: Option<&InnerArray>) -> bool {
 
 /// All reasons why the array is impossible.
 pub(crate) fn check(array: &ArraySpec, machine: &MachineSpec, disk_bytes: Option<u64>) -> Vec<Impossible> {
-    let disks = machine.disks.first().map_or(0, |group| group.count);
+    let disks = machine.member_count(array);
     let mut all = Vec::new();
     all.extend(members(array, disks));
     all.extend(level_has_none(array));

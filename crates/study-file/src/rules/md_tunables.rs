@@ -11,7 +11,7 @@ const KIB: u64 = 1 << 10;
 const GIB: u64 = 1 << 30;
 
 pub(crate) fn check(array: &ArraySpec, machine: &MachineSpec, disk_bytes: Option<u64>) -> Vec<Impossible> {
-    let disks = machine.disks.first().map_or(0, |group| group.count);
+    let disks = machine.member_count(array);
     let mut all = parity(array);
     all.extend(bitmap_chunk(array));
     all.extend(bitmap_space(array, disks, disk_bytes));

@@ -47,7 +47,7 @@ pub(crate) fn of_work(
 }
 
 fn stack_parts(machine: &MachineSpec, stack: &StackSpec, disk_bytes: Option<u64>) -> Vec<Part> {
-    let disks = machine.disks.first().map_or(0, |group| group.count);
+    let disks = machine.member_count(&stack.array);
     let array = &stack.array;
     [stripe_cache(array, disks), journals(array, disks, disk_bytes)]
         .into_iter()

@@ -10,12 +10,17 @@ use crate::rules::many_devices;
 use crate::rules::md_geometry;
 use crate::rules::md_geometry::{active_disks, capacity};
 use crate::rules::md_tunables;
+use crate::rules::members;
 use crate::rules::memory;
 use crate::syntax::unit::describe_size;
 use study::stack::{Align, FilesystemKind, MachineKind, MachineSpec, StackSpec};
 
 /// All reasons why the stack is impossible.
 pub(crate) fn check_stack(machine: &MachineSpec, stack: &StackSpec, disk_bytes: Option<u64>) -> Vec<Impossible> {
+    // Without its members no other rule of the array means anything.
+    if let Some(reason) = members::check(machine, stack) {
+        return vec![reason];
+    }
     let mut all = md_geometry::check(&stack.array, machine, disk_bytes);
     all.extend(lvm::check(&stack.array));
     all.extend(consistency::check(&stack.array, machine));
@@ -101,7 +106,7 @@ fn is_aligned(stack: &StackSpec) -> bool {
 
 /// Capacity of the array in bytes; `None` also if it cannot be built.
 pub(crate) fn room_bytes(machine: &MachineSpec, stack: &StackSpec, disk_bytes: Option<u64>) -> Option<u64> {
-    let disks = machine.disks.first().map_or(0, |group| group.count);
+    let disks = machine.member_count(&stack.array);
     let buildable = active_disks(&stack.array, disks) > 0;
     let large = disk_bytes.is_none_or(|disk| stack.array.member_size_bytes.is_none_or(|size| size <= disk));
     let array = capacity(&stack.array, disks, disk_bytes).filter(|bytes| buildable && large && *bytes > 0)?;

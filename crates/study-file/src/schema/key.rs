@@ -190,6 +190,8 @@ pub enum Takes {
     Words(&'static [&'static [&'static str]]),
     /// A list of disks: numbers of `data`, names of groups, `GROUP:NUMBER`.
     BusDisks,
+    /// Disks of groups in one order, separated by commas: `GROUP` or `GROUP:NUMBER`.
+    Members,
     /// Name or file of a disk model.
     Model,
     /// A kernel available in the lab.

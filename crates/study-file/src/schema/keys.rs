@@ -3,8 +3,8 @@
 
 use super::key::Axis::{Listed, ListedOrDefault, Single};
 use super::key::Takes::{
-    BusDisks, Count, Figures, Filter, Flag, Kernel, Layout, Model, Mount, Name, Names, Processor, Scalars, Share,
-    Size, Text, Word,
+    BusDisks, Count, Figures, Filter, Flag, Kernel, Layout, Members, Model, Mount, Name, Names, Processor, Scalars,
+    Share, Size, Text, Word,
 };
 use super::key::{GIB, KIB, Key, MIB, PIB, TIB, Table, Takes, key};
 use super::workload::KINDS;
@@ -163,6 +163,7 @@ static KEYS: &[Key] = &[
     key(Table::Stack, "write_cache", Flag, ListedOrDefault, "the disks' default", "the disks' volatile write cache"),
 
     key(Table::Array, "level", Word(LEVELS), Listed, "`single`, of ZFS `none`", "RAID level; `single` is one disk without md; `none` gives all disks to a filesystem that builds its own array; `lvm-…` are LVM logical volumes"),
+    key(Table::Array, "members", Members, ListedOrDefault, "all disks of `[disks]`", "which disks are its members, in this order, spares last, separated by commas: `\"data:1,ssd:1\"` is disk 1 of `[disks]` (the group `data`) and disk 1 of `[disks.ssd]`; `\"data,spare\"` is all disks of both groups. A list is one of stacks to compare"),
     key(Table::Array, "of", Takes::One(Table::Inner), Single, "disks", "nested RAID: the members are arrays, such as RAID 1 over two RAID 0"),
     key(Table::Array, "chunk", Size { min: 4 * KIB, max: GIB }, ListedOrDefault, "mdadm's (512K), LVM's (64K)", "chunk of levels 0, 4, 5, 6 and 10: a power of two"),
     key(Table::Array, "bitmap", Word(BITMAPS), ListedOrDefault, "mdadm's: `internal` on redundant arrays with members over 100 GiB", "write-intent bitmap; `external` is a file on a small ext2 on the first disk of group `bitmap`"),

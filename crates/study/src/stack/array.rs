@@ -1,16 +1,19 @@
 //! Arrays: one device from several disks, by md, LVM, or none.
 
-use super::{Level, Manager, Members};
+use super::{GroupDisk, Level, Manager, Members};
 use serde::{Deserialize, Serialize};
 
-/// The array over the disks of group `data`.
+/// The array over the disks under test.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ArraySpec {
     pub level: Level,
+    /// Its members in this order, spares last; all disks of group `data` if empty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub members: Vec<GroupDisk>,
     /// Chunk size; absent if the level has none, or for mdadm's default (512 KiB).
     pub chunk_bytes: Option<u64>,
     pub bitmap: Bitmap,
-    /// Hot spares, taken from the end of the group.
+    /// Hot spares, the last of the members.
     pub spares: u32,
     /// Used size of each member (mdadm `--size`); all of it if absent.
     pub member_size_bytes: Option<u64>,

@@ -1,5 +1,6 @@
 //! Buses and adapters that several disks share.
 
+use super::GroupDisk;
 use serde::{Deserialize, Serialize};
 
 /// A shared link that serves one transfer of its disks at a time.
@@ -10,7 +11,7 @@ pub struct Bus {
     /// Megabytes (10⁶ bytes) a second.
     pub mb_s: u32,
     /// Disks on the bus; all disks of the machine if empty.
-    pub disks: Vec<BusDisk>,
+    pub disks: Vec<GroupDisk>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -73,12 +74,4 @@ impl BusKind {
     pub fn named(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.word() == word)
     }
-}
-
-/// A disk of a group, or all of them.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct BusDisk {
-    pub group: String,
-    /// Counted from 1; all disks of the group if absent.
-    pub number: Option<u32>,
 }

@@ -16,7 +16,7 @@
 use disksim::description::{Device, Mechanical};
 use disksim::request::SECTOR_BYTES;
 use study::plan::Cell;
-use study::stack::{DATA, JournalMode, StackSpec};
+use study::stack::{JournalMode, StackSpec};
 use study::workload::{IoPattern, IoSpec, SyncMode};
 
 /// Allowed excess: the guard `cache-hits` accepts a tenth of the reads from memory, and half a revolution is an
@@ -60,7 +60,7 @@ impl RequestBound {
         let Device::Mechanical(disk) = device else {
             return None;
         };
-        let disks = f64::from(cell.machine.group(DATA)?.count);
+        let disks = f64::from(cell.member_count());
         let uneven = |(name, value): &(String, String)| {
             UNEVEN.contains(&name.as_str()) || (name == "ioengine" && value == "mmap")
         };

@@ -5,7 +5,7 @@ use crate::parse::entry::Entry;
 use crate::syntax::diagnostic::{Found, Span};
 use study::act::{Act, ActKind, Corrupted, KNOWN_FILE_BYTES};
 use study::plan::Cell;
-use study::stack::{DATA, Keeper, Level};
+use study::stack::{Keeper, Level};
 use study::workload::Work;
 
 const SECTOR_BYTES: u64 = 512;
@@ -127,7 +127,7 @@ pub(super) fn wrong_on(act: &Act, cell: &Cell) -> Option<WrongAct> {
         return Some(wrong);
     }
     let end_bytes = corrupted.offset_bytes.saturating_add(corrupted.sectors * SECTOR_BYTES);
-    let disks = cell.machine.group(DATA).map_or(0, |group| group.count);
+    let disks = cell.member_count();
     let (member_bytes, what) = match cell.stack.keeper(disks)? {
         // How much of it is on a disk is only known in the trial.
         Keeper::Btrfs | Keeper::Zfs => (KNOWN_FILE_BYTES, "raidlab's file takes at most"),
@@ -143,7 +143,7 @@ pub(super) fn wrong_on(act: &Act, cell: &Cell) -> Option<WrongAct> {
 /// md's layouts of which it is known what is where: mdadm's defaults.
 fn unknown_layout(cell: &Cell) -> Option<WrongAct> {
     let array = &cell.stack.array;
-    let disks = cell.machine.group(DATA).map_or(0, |group| group.count);
+    let disks = cell.member_count();
     let layout = array.layout.as_deref();
     let members = disks.saturating_sub(array.spares);
     let is_known = match array.level {

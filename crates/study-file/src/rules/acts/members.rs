@@ -2,7 +2,7 @@
 
 use study::act::{Act, ActKind};
 use study::plan::Cell;
-use study::stack::{DATA, Keeper, Level};
+use study::stack::{Keeper, Level};
 
 /// An error with a suggestion.
 pub(super) type WrongAct = (String, &'static str);
@@ -39,7 +39,7 @@ impl Members {
     /// `None` without redundancy.
     pub(super) fn of(cell: &Cell) -> Option<Self> {
         let array = &cell.stack.array;
-        let disks = cell.machine.group(DATA).map_or(0, |group| group.count);
+        let disks = cell.member_count();
         let wanted = disks.saturating_sub(array.spares) as usize;
         Some(Self {
             keeper: cell.stack.keeper(disks)?,
