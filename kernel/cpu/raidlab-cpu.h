@@ -43,6 +43,7 @@ enum raidlab_cpu_cost {
 	RAIDLAB_CPU_UNZLIB,
 	RAIDLAB_CPU_LZO,
 	RAIDLAB_CPU_UNLZO,
+	RAIDLAB_CPU_AES,	/* dm-crypt: encrypted or decrypted */
 	RAIDLAB_CPU_COSTS
 };
 
@@ -64,6 +65,9 @@ struct raidlab_cpu_task {
 };
 
 extern int raidlab_cpu_on;
+
+/* Cores of the processor; one without a model. */
+unsigned int raidlab_cpu_cores(void);
 
 /* Charges the task, or the interrupt, that runs. */
 void raidlab_cpu_charge(enum raidlab_cpu_cost cost, unsigned long n);

@@ -9,10 +9,15 @@
 static const char *const raidlab_cpu_names[RAIDLAB_CPU_COSTS] = {
 	"call", "user", "fio", "clock", "fault", "switch", "wakeup", "interrupt", "request", "block",
 	"memory", "memory_read", "memory_write", "copy", "zero", "scan", "xor", "pq", "pq_recover", "crc32", "sha256", "xxhash", "blake2b",
-	"zstd", "unzstd", "lz4", "unlz4", "zlib", "unzlib", "lzo", "unlzo",
+	"zstd", "unzstd", "lz4", "unlz4", "zlib", "unzlib", "lzo", "unlzo", "aes",
 };
 
 struct raidlab_cpu_model raidlab_cpu_model = { .grain_ps = 5000 * 1000 };
+
+unsigned int raidlab_cpu_cores(void)
+{
+	return max(raidlab_cpu_model.cores, 1u);
+}
 
 static int __init take(const char *name, u64 value)
 {

@@ -22,7 +22,7 @@ pub use ledger::ledger_folder::{LedgerFolder, Leftover};
 pub use ledger::undo::{HostUndo, Inode};
 pub use observe::kernel_filesystems::kernel_has;
 pub use observe::kernel_log::KernelLog;
-pub use observe::kernel_support::{kernel_has_integrity, kernel_has_level};
+pub use observe::kernel_support::{kernel_has_level, kernel_has_target};
 pub use observe::provenance::{free_bytes, identity, ram_bytes};
 pub use process::child_process;
 pub use process::child_process::{LoopDisks, TestDisks, TrialJob};

@@ -51,6 +51,7 @@ enum Kind {
     DepthWithoutEffect,
     BelowASecond,
     FreeProcessor,
+    FreeEncryption,
     /// What would mislead in a test, if its first warning did not say that it measures memory or caches.
     OfCaches,
 }
@@ -153,6 +154,7 @@ fn of_cell(cell: &Cell, disks: Option<&Disks>, of_caches: &mut BTreeSet<(String,
         (Kind::Unsafe, known_defects::early_syncs(cell, disks)),
         (Kind::KnownDefect, known_defects::split_reads(cell, disks)),
         (Kind::NoBitmap, bitmap::none_by_size(cell)),
+        (Kind::FreeEncryption, free_processor::encryption(cell)),
     ];
     let of_array = of_array
         .into_iter()

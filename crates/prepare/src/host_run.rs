@@ -8,7 +8,7 @@ use runner::{DiskSource, HostPlace, disks_of};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use study::plan::{Plan, Trial};
-use study::stack::{DiskGroup, MachineKind};
+use study::stack::{DiskGroup, Layer, MachineKind, StackSpec};
 use tools::{Invocation, Tool, Tools};
 use trial::{DiskKind, DryRunOn, Limits, OUTPUT_BYTES_MAX, Teardown, TrialSetting};
 
@@ -373,9 +373,17 @@ fn check_kernel(plan: &Plan, is_dry_run: bool) -> Result<(), Error> {
             missing.push(words);
         }
     }
-    let integrity = plan.cells.iter().any(|cell| cell.stack.array.integrity.is_some());
-    if integrity && !is_dry_run && !host::kernel_has_integrity() {
-        missing.push("dm-integrity".to_owned());
+    let any = |is_used: fn(&StackSpec) -> bool| plan.cells.iter().any(|cell| is_used(&cell.stack));
+    for (module, is_used) in [
+        ("dm-integrity", any(|stack| stack.array.integrity.is_some())),
+        (
+            "dm-crypt",
+            any(|stack| stack.all_layers().any(|layer| matches!(layer, Layer::Luks(_)))),
+        ),
+    ] {
+        if is_used && !is_dry_run && !host::kernel_has_target(module) {
+            missing.push(module.to_owned());
+        }
     }
     if missing.is_empty() {
         return Ok(());

@@ -104,6 +104,12 @@ const OF_INTEGRITY: Need = Need {
     why: "puts dm-integrity below md (`integrity`)",
 };
 
+const OF_LUKS: Need = Need {
+    file: "cryptsetup",
+    package: "cryptsetup-bin",
+    why: "encrypts members or arrays (`luks`)",
+};
+
 const OF_BONNIE: Need = Need {
     file: "bonnie++",
     package: "bonnie++",
@@ -137,6 +143,7 @@ pub fn needs_of_some() -> Vec<&'static Need> {
     };
     needs.push(&OF_LVM);
     needs.push(&OF_INTEGRITY);
+    needs.push(&OF_LUKS);
     needs.extend(needs_of_filesystems(Flavour::More));
     needs.extend(needs_of_filesystems(Flavour::Zfs));
     needs.push(&OF_BONNIE);

@@ -25,7 +25,7 @@ pub use figure::{RateUnit, count, time};
 pub use imported_against_own::{IMPORTED, IMPORTED_SETTINGS};
 pub use limits::limits;
 pub(crate) use limits::{appended_log, explanations, reads_new_files};
-pub(crate) use stack::{array, disks, filesystem, tuning};
+pub(crate) use stack::{NO_LAYERS, array, disks, filesystem, layers, tuning};
 pub use warnings::{Warnings, order_of};
 
 use crate::input::{DiskInfo, Input};

@@ -1,6 +1,7 @@
-//! Arrays below a filesystem: md, LVM, dm-integrity and the pools of ZFS. How their programs are called.
+//! What is below a filesystem: md, LVM, dm-integrity, LUKS and the pools of ZFS. How their programs are called.
 
 pub(crate) mod integrity;
+pub(crate) mod luks;
 pub(crate) mod lvm;
 pub(crate) mod md;
 pub(crate) mod stripes;

@@ -28,8 +28,17 @@ pub fn tools_needed(spec: &StackSpec, teardown: Teardown) -> Vec<Tool> {
             let asked = teardown == Teardown::Full || integrity.mode == IntegrityMode::Journal;
             tools.extend(asked.then_some(Tool::Dmsetup));
         }
-        let signs =
-            mkfs_of(filesystem.kind).is_some() || array.bitmap == Bitmap::External || array.integrity.is_some();
+        let has_luks = spec.all_layers().next().is_some();
+        tools.extend(
+            has_luks
+                .then_some([Tool::Cryptsetup, Tool::Dmsetup])
+                .into_iter()
+                .flatten(),
+        );
+        let signs = has_luks
+            || mkfs_of(filesystem.kind).is_some()
+            || array.bitmap == Bitmap::External
+            || array.integrity.is_some();
         tools.extend((signs && teardown == Teardown::Full).then_some(Tool::Wipefs));
     }
     let mut needed = Vec::new();

@@ -4,6 +4,7 @@ pub(crate) mod access;
 pub(crate) mod context;
 pub(crate) mod counters;
 pub(crate) mod device;
+pub(crate) mod device_mapper;
 pub(crate) mod disk_check;
 pub(crate) mod disks;
 pub(crate) mod error;

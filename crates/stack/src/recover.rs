@@ -2,11 +2,13 @@
 
 mod pool;
 
+use crate::array::luks;
 use crate::array::md::{self, Array};
 use crate::array::zfs::ZPOOL;
 use crate::filesystem;
 use crate::filesystem::mounting::Mounting;
 use crate::machine::context::Context;
+use crate::machine::device_mapper;
 use crate::machine::disks::Disks;
 use crate::machine::error::Cause;
 use crate::machine::page_cache;
@@ -14,7 +16,7 @@ use crate::machine::sysfs;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use study::stack::{JOURNAL, Level, StackSpec};
+use study::stack::{JOURNAL, Layer, Level, StackSpec};
 use tools::{Invocation, Tool, ToolError};
 
 /// One md array or a single disk, or the disks of a filesystem that uses several, and the filesystem on it; or a
@@ -58,6 +60,10 @@ pub fn recover(
     if let Some(missing) = missing {
         members.remove(missing % members.len());
     }
+    let name = context.setting.name;
+    for (number, member) in members.iter_mut().enumerate() {
+        *member = opened(&spec.member_layers, member, (name, Some(number)), context)?;
+    }
     let mut array = None;
     let mut devices = members.clone();
     if spec.array.level.is_md() {
@@ -66,6 +72,9 @@ pub fn recover(
         array = Some(started);
     } else if spec.array.level == Level::Single {
         devices.truncate(1);
+    }
+    if let [device] = devices.as_mut_slice() {
+        *device = opened(&spec.layers, device, (name, None), context)?;
     }
     let journal = match &spec.filesystem.journal_on {
         Some(group) => Some(disks.first(group)?),
@@ -77,6 +86,36 @@ pub fn recover(
         mounting: Mounting::of(spec, devices, journal)?,
         folder,
     })
+}
+
+/// Opens the layers on a device, from the device up; returns the topmost. `member` is its number; absent for the array.
+fn opened(
+    layers: &[Layer],
+    device: &Path,
+    (stack, member): (&str, Option<usize>),
+    context: &mut Context<'_>,
+) -> Result<PathBuf, Cause> {
+    let mut top = device.to_owned();
+    for layer in layers {
+        context.step("open");
+        let Layer::Luks(luks) = *layer;
+        let name = luks::name_of(stack, member);
+        context.access.run(&luks::open(&top, &name, luks), &[&top])?;
+        top = device_mapper::node_of(&name);
+    }
+    Ok(top)
+}
+
+/// Closes a stack's layers on this member, or on the array, if they are open.
+fn close_layers(layers: &[Layer], member: Option<usize>, context: &mut Context<'_>) -> Result<(), Cause> {
+    for layer in layers.iter().rev() {
+        let Layer::Luks(_) = layer;
+        let name = luks::name_of(context.setting.name, member);
+        if context.access.executor.exists(&device_mapper::node_of(&name)) {
+            context.access.ask(&luks::close(&name))?;
+        }
+    }
+    Ok(())
 }
 
 fn assemble(
@@ -160,7 +199,7 @@ fn start_dirty_degraded(whether: &str) -> Result<(), Cause> {
 ///
 /// # Errors
 /// If something cannot be stopped.
-pub fn put_away(spec: &StackSpec, context: &mut Context<'_>) -> Result<(), Cause> {
+pub fn put_away(spec: &StackSpec, disks: &Disks, context: &mut Context<'_>) -> Result<(), Cause> {
     let folder = context.setting.work_folder.join(context.setting.name);
     if context.access.executor.mounted(&folder)?.is_some() {
         context.access.executor.unmount(&folder)?;
@@ -176,6 +215,7 @@ pub fn put_away(spec: &StackSpec, context: &mut Context<'_>) -> Result<(), Cause
                 .ask(&Invocation::new(ZPOOL).args(["export", "-f"]).arg(name))?;
         }
     }
+    close_layers(&spec.layers, None, context)?;
     let arrays = std::fs::read_dir("/sys/block").map_err(Cause::system("list /sys/block"))?;
     for array in arrays.filter_map(Result::ok) {
         let name = array.file_name();
@@ -186,6 +226,9 @@ pub fn put_away(spec: &StackSpec, context: &mut Context<'_>) -> Result<(), Cause
             .arg("--stop")
             .arg(Path::new("/dev").join(name));
         context.access.ask(&stop)?;
+    }
+    for number in 0..disks.members(&spec.array).len() {
+        close_layers(&spec.member_layers, Some(number), context)?;
     }
     sysfs::write(Path::new("/proc/sys/vm/drop_caches"), "3")
 }
@@ -267,7 +310,7 @@ impl Recovered {
         context.step("fail a member");
         let mut active = Vec::new();
         for member in &self.members {
-            let name = member.file_name().unwrap_or_default().to_string_lossy();
+            let name = context.access.executor.device(member)?.kernel_name;
             let state = array.attribute(&format!("dev-{name}/state"));
             // A disk that md has excluded has no such attribute.
             let state = sysfs::read(&state).unwrap_or_default();

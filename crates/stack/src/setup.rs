@@ -8,6 +8,7 @@ pub(crate) mod dry_run;
 pub(crate) mod failure;
 mod filesystems;
 mod integrity;
+mod layers;
 mod pools;
 pub(crate) mod stack;
 mod steps;

@@ -147,18 +147,21 @@ fn units(top: &Entry, kind: MachineKind, known: &Known, found: &mut Found) -> Ve
             _ => Vec::new(),
         };
         let (no_array, no_fs) = (one("array", Table::Array), one("fs", Table::Filesystem));
+        let no_luks = one("luks", Table::Luks);
         let no_of = Entry::absent(Table::Inner, stack.span.clone());
         for array in stack.tables("array").iter().chain(&no_array) {
-            for fs in stack.tables("fs").iter().chain(&no_fs) {
-                let of = array.tables("of").first().unwrap_or(&no_of);
-                let tables = [top, disks].into_iter().chain(disks.tables("state"));
-                let tables = tables.chain([array, of, fs, stack]);
-                let mut axes: Vec<Axis> = tables.flat_map(|entry| axes_of(entry, known)).collect();
-                give_zfs_all_disks(&mut axes);
-                units.push(Unit {
-                    axes,
-                    span: stack.span.clone(),
-                });
+            for luks in stack.tables("luks").iter().chain(&no_luks) {
+                for fs in stack.tables("fs").iter().chain(&no_fs) {
+                    let of = array.tables("of").first().unwrap_or(&no_of);
+                    let tables = [top, disks].into_iter().chain(disks.tables("state"));
+                    let tables = tables.chain([array, of, luks, fs, stack]);
+                    let mut axes: Vec<Axis> = tables.flat_map(|entry| axes_of(entry, known)).collect();
+                    give_zfs_all_disks(&mut axes);
+                    units.push(Unit {
+                        axes,
+                        span: stack.span.clone(),
+                    });
+                }
             }
         }
     }

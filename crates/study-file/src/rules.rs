@@ -6,6 +6,7 @@ pub(crate) mod consistency;
 pub(crate) mod filesystem;
 pub(crate) mod impossible;
 pub(crate) mod integrity;
+pub(crate) mod layers;
 pub(crate) mod lvm;
 pub(crate) mod machine;
 pub(crate) mod many_devices;

@@ -3,6 +3,7 @@
 mod array;
 mod bus;
 mod group_disk;
+mod layer;
 mod level;
 mod own_model;
 mod redundancy;
@@ -12,6 +13,7 @@ pub use array::{ArraySpec, Bitmap, InnerArray, Integrity, IntegrityMode};
 pub use bus::{Bus, BusKind, Holds};
 pub use filesystems::{Align, FilesystemKind, FilesystemSpec, JournalMode, Pool, Profile, ZfsSpec, ZfsSync};
 pub use group_disk::GroupDisk;
+pub use layer::{Layer, Luks};
 pub use level::{Level, LevelFacts, MEMBER_WORDS, Manager, Members};
 pub use own_model::OwnModel;
 pub use redundancy::Keeper;
@@ -194,6 +196,12 @@ pub const SPECIAL: &str = "special";
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct StackSpec {
     pub array: ArraySpec,
+    /// Layers on each member of the array, from the disk up.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub member_layers: Vec<Layer>,
+    /// Layers on the array, from the array up.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub layers: Vec<Layer>,
     pub filesystem: FilesystemSpec,
     /// Mount options as for `mount -o`, one per entry; empty for the defaults.
     pub mount_options: Vec<String>,
@@ -213,6 +221,11 @@ pub struct StackSpec {
 }
 
 impl StackSpec {
+    /// Every layer, from the disks up.
+    pub fn all_layers(&self) -> impl Iterator<Item = Layer> + Clone + '_ {
+        self.member_layers.iter().chain(&self.layers).copied()
+    }
+
     /// The stack of another group. Disk settings are those of the machine.
     pub fn stack_of_group(&self, group: &GroupStack) -> StackSpec {
         StackSpec {

@@ -17,6 +17,7 @@ pub enum Tool {
     Losetup,
     Sfdisk,
     Integritysetup,
+    Cryptsetup,
     Blkdiscard,
     /// A program of a filesystem that makes, mounts or checks it.
     Filesystem(&'static Program),
@@ -42,6 +43,7 @@ static PARTX: Program = Program::new("partx", "util-linux");
 static LOSETUP: Program = Program::new("losetup", "mount");
 static SFDISK: Program = Program::new("sfdisk", "fdisk");
 static INTEGRITYSETUP: Program = Program::new("integritysetup", "cryptsetup-bin");
+static CRYPTSETUP: Program = Program::new("cryptsetup", "cryptsetup-bin");
 static BLKDISCARD: Program = Program::new("blkdiscard", "util-linux");
 
 impl Tool {
@@ -49,7 +51,7 @@ impl Tool {
     pub const MKE2FS: Self = Self::Filesystem(&ext2::MKE2FS);
 
     /// Programs that do not belong to one filesystem.
-    const GENERAL: [Self; 13] = [
+    const GENERAL: [Self; 14] = [
         Self::Mdadm,
         Self::Lvm,
         Self::Dmsetup,
@@ -62,6 +64,7 @@ impl Tool {
         Self::Losetup,
         Self::Sfdisk,
         Self::Integritysetup,
+        Self::Cryptsetup,
         Self::Blkdiscard,
     ];
 
@@ -93,6 +96,7 @@ impl Tool {
             Self::Losetup => &LOSETUP,
             Self::Sfdisk => &SFDISK,
             Self::Integritysetup => &INTEGRITYSETUP,
+            Self::Cryptsetup => &CRYPTSETUP,
             Self::Blkdiscard => &BLKDISCARD,
             Self::Filesystem(program) => program,
         }

@@ -125,7 +125,7 @@ pub fn judge(
     }
     Ok(Judgement {
         verdict: judge.verdict,
-        is_clean: stack::put_away(&trial.cell.stack, &mut context).is_ok(),
+        is_clean: stack::put_away(&trial.cell.stack, &setting.disks, &mut context).is_ok(),
     })
 }
 

@@ -9,9 +9,9 @@ pub fn kernel_has_level(level: Level) -> bool {
     Support::of_machine().has(level)
 }
 
-/// Whether the kernel has dm-integrity.
-pub fn kernel_has_integrity() -> bool {
-    Support::of_machine().has_target("dm-integrity")
+/// Whether the kernel has a target of device mapper, by the name of its module: `dm-integrity`, `dm-crypt`.
+pub fn kernel_has_target(module: &str) -> bool {
+    Support::of_machine().has_target(module)
 }
 
 /// Information from the kernel.

@@ -9,7 +9,7 @@ use study::stack::{ArraySpec, MachineSpec, StackSpec};
 pub fn purpose(flavour: Flavour) -> String {
     match flavour {
         Flavour::Base => format!("md; {}", filesystems_of(flavour)),
-        Flavour::More => format!("LVM, dm-integrity; {}", filesystems_of(flavour)),
+        Flavour::More => format!("LVM, LUKS, dm-integrity; {}", filesystems_of(flavour)),
         Flavour::Zfs => "OpenZFS".to_owned(),
     }
 }
@@ -38,6 +38,15 @@ pub fn needed_by(stack: &StackSpec) -> Flavour {
         .map(|(array, filesystem)| of_array(array).max(filesystem.kind.kernel.flavour))
         .max()
         .unwrap_or_default()
+        .max(of_layers(stack))
+}
+
+/// Layers are targets of device mapper.
+const fn of_layers(stack: &StackSpec) -> Flavour {
+    match stack.member_layers.is_empty() && stack.layers.is_empty() {
+        true => Flavour::Base,
+        false => Flavour::More,
+    }
 }
 
 /// LVM and dm-integrity need device mapper.

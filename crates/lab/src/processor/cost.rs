@@ -34,6 +34,7 @@ pub enum Cost {
     Unzlib,
     Lzo,
     Unlzo,
+    Aes,
 }
 
 /// Unit of a figure.
@@ -46,7 +47,7 @@ pub enum CostUnit {
 }
 
 impl Cost {
-    pub const ALL: [Cost; 31] = [
+    pub const ALL: [Cost; 32] = [
         Cost::Call,
         Cost::User,
         Cost::Fio,
@@ -78,6 +79,7 @@ impl Cost {
         Cost::Unzlib,
         Cost::Lzo,
         Cost::Unlzo,
+        Cost::Aes,
     ];
 
     pub const fn name(self) -> &'static str {
@@ -149,6 +151,7 @@ impl Cost {
             Cost::Unzlib => ("unzlib", "zlib, decompressing"),
             Cost::Lzo => ("lzo", "LZO"),
             Cost::Unlzo => ("unlzo", "LZO, decompressing"),
+            Cost::Aes => ("aes", "AES-XTS with a key of 512 bits (dm-crypt)"),
         }
     }
 }

@@ -4,6 +4,8 @@
 //! If the kernel would use AVX2 and this processor has none, the plain loop is measured, as in the kernel.
 
 use super::Cost;
+use aes::Aes256;
+use aes::cipher::{Array, BlockCipherEncrypt, KeyInit};
 use rustix::time::{ClockId, clock_gettime};
 use sha2::{Digest, Sha256};
 use std::hint::black_box;
@@ -61,6 +63,10 @@ pub(super) fn measure() -> Vec<(Cost, f64)> {
     let xxh_s = seconds(10_000, || {
         black_box(xxh64(black_box(&page)));
     });
+    // XTS adds two XORs to each block, which cost next to nothing.
+    let cipher = Aes256::new(&Array::from([7; 32]));
+    let mut blocks = vec![Array::from([1_u8; 16]); PAGE / 16];
+    let aes_s = seconds(2_000, || cipher.encrypt_blocks(black_box(&mut blocks)));
     let words = vec![7_u64; PAGE / 8];
     let scan_s = seconds(20_000, || {
         black_box(is_filled(black_box(&words)));
@@ -72,6 +78,7 @@ pub(super) fn measure() -> Vec<(Cost, f64)> {
         (Cost::Crc32, rate(PAGE, crc_s)),
         (Cost::Sha256, rate(PAGE, sha_s)),
         (Cost::Xxhash, rate(PAGE, xxh_s)),
+        (Cost::Aes, rate(PAGE, aes_s)),
     ]
 }
 

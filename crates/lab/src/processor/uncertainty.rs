@@ -18,10 +18,11 @@ enum CostKind {
     Parity,
     Checksum,
     Compressor,
+    Cipher,
 }
 
 impl CostKind {
-    const ALL: [Self; 8] = [
+    const ALL: [Self; 9] = [
         Self::Block,
         Self::Call,
         Self::Fault,
@@ -30,6 +31,7 @@ impl CostKind {
         Self::Parity,
         Self::Checksum,
         Self::Compressor,
+        Self::Cipher,
     ];
 
     const fn of(cost: Cost) -> Self {
@@ -51,6 +53,7 @@ impl CostKind {
             | Cost::Unzlib
             | Cost::Lzo
             | Cost::Unlzo => Self::Compressor,
+            Cost::Aes => Self::Cipher,
         }
     }
 
@@ -64,6 +67,7 @@ impl CostKind {
             Self::Parity => "cpu.parity",
             Self::Checksum => "cpu.checksum",
             Self::Compressor => "cpu.compressor",
+            Self::Cipher => "cpu.cipher",
         }
     }
 
@@ -93,6 +97,7 @@ pub fn words(kind: &str) -> &str {
         "cpu.parity" => "the rate of parity",
         "cpu.checksum" => "the rate of checksums",
         "cpu.compressor" => "the rate of compression",
+        "cpu.cipher" => "the rate of encryption",
         other => other,
     }
 }

@@ -3,6 +3,7 @@
 use super::OnStack;
 use super::disks::Disks;
 use study::plan::Cell;
+use study::stack::{Layer, MachineKind};
 use study::wording::number;
 
 /// Threads for stripes, where a stripe takes no time of a processor.
@@ -13,6 +14,16 @@ pub(super) fn threads(cell: &Cell) -> Option<String> {
             "has `group_thread_cnt = {threads}`, whose threads share the processor's time for stripes; without `cpu` this time is not \
              modelled, and they change nothing: write `cpu` and `cores`"
         )
+    })
+}
+
+/// Encryption that takes no time.
+pub(super) fn encryption(cell: &Cell) -> Option<String> {
+    let is_encrypted = cell.stack.all_layers().any(|layer| matches!(layer, Layer::Luks(_)));
+    (is_encrypted && cell.machine.kind == MachineKind::Lab && cell.machine.processor.is_none()).then(|| {
+        "`luks`: without `cpu` encryption takes no time: figures of encrypted stacks are upper bounds; write `cpu` and `cores` \
+         (`raidlab cpu list`)"
+            .to_owned()
     })
 }
 

@@ -106,6 +106,51 @@ dmsetup deps -o devname mine-integrity-0 | grep vdd && echo BYSTANDER IS WELL
     );
 }
 
+/// The machine's own LUKS volume stays, even after a killed run had volumes open, below and on its array.
+#[test]
+#[ignore = "test-all"]
+fn lab_host_encrypted_stacks_come_and_go_next_to_that_of_the_machine() {
+    let study = RAID5
+        .replace("32M", "400M")
+        .replace("fs =", "luks = { on = [\"members\", \"array\"] }\nfs =")
+        .replace("[\"ext4\", \"xfs\"]", "\"ext4\"");
+    let machine = Machine {
+        kernel: MORE,
+        disks: disks(4),
+        ram_bytes: 1 << 30,
+        ..Machine::default()
+    };
+    let Some(said) = machine.script(
+        &study,
+        r#"
+luks="--batch-mode --key-file=- --pbkdf pbkdf2 --pbkdf-force-iterations 1000"
+printf x | cryptsetup luksFormat $luks /dev/vdd; printf x | cryptsetup open --key-file=- /dev/vdd mine-luks
+run="$R run study.toml --on host --devices /dev/vda,/dev/vdb,/dev/vdc"
+$run &
+until dmsetup ls | grep -q 'raidlab.*-luks-2'; do sleep 0.1; done
+kill -9 $!; wait $! || true; sleep 1
+dmsetup ls | grep -q 'raidlab.*-luks-0' && echo IT IS LEFT OPEN
+$R clean
+dmsetup ls | grep raidlab && exit 1
+$run
+for disk in vda vdb vdc; do test -z "$(wipefs --noheadings /dev/$disk)"; done
+test -z "$(ls /tmp/state | grep -v lock)"; dmsetup ls | grep raidlab && exit 1
+dmsetup deps -o devname mine-luks | grep vdd && echo BYSTANDER IS WELL
+"#,
+    ) else {
+        return;
+    };
+    must_say(
+        &said,
+        &[
+            "IT IS LEFT OPEN",
+            "undone: close raidlab",
+            "0 failed, 1 were already in the store",
+            "BYSTANDER IS WELL",
+        ],
+    );
+}
+
 const READS: &str = r#"
 [disks]
 count = 1

@@ -18,6 +18,7 @@ mod guards;
 mod guest;
 mod issue_12;
 mod laboratory;
+mod layers;
 mod members;
 mod own_program;
 mod physics;

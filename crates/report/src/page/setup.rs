@@ -39,11 +39,15 @@ fn known(cell: &Cell, fact: &Fact) -> String {
     }
 }
 
-const FACTS: [Fact; 7] = [
+/// Not shown where no stack has any.
+const LAYERS: &str = "Layers";
+
+const FACTS: [Fact; 8] = [
     ("Disks", |cell| words::disks(&cell.machine)),
     ("Memory", |cell| bytes(cell.machine.ram_bytes)),
     ("Kernel", |cell| cell.machine.kernel.clone()),
     ("Array", |cell| words::array(&cell.stack.array)),
+    (LAYERS, |cell| words::layers(&cell.stack)),
     ("Filesystem", |cell| words::filesystem(&cell.stack.filesystem)),
     ("Mount options", |cell| words::mount_options(&cell.stack)),
     ("Scheduler, read-ahead", |cell| words::tuning(&cell.stack)),
@@ -59,6 +63,7 @@ pub(super) fn setup(input: &Input) -> Setup {
     let mut shared: Vec<(String, String)> = shared
         .into_iter()
         .filter_map(|fact| Some((fact.0.to_owned(), known(cells.first()?, &fact))))
+        .filter(|(heading, said)| *heading != LAYERS || said != words::NO_LAYERS)
         .collect();
     let models = input
         .disks

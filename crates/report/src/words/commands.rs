@@ -96,7 +96,7 @@ fn makes(argv: &[String]) -> bool {
         "mdadm" => rest.contains(&"--create"),
         "lvm" => matches!(rest.first(), Some(&("pvcreate" | "vgcreate" | "lvcreate"))),
         "zpool" | "zfs" => rest.first() == Some(&"create"),
-        "integritysetup" | "blkdiscard" => true,
+        "integritysetup" | "cryptsetup" | "blkdiscard" => true,
         "pvcreate" | "vgcreate" | "lvcreate" | "mkreiserfs" | "mke2fs" | "mkntfs" | "bcachefs" => true,
         _ => name.starts_with("mkfs"),
     };

@@ -2,7 +2,7 @@
 
 use crate::words::figure::{bytes, count};
 use study::stack::{
-    Align, ArraySpec, Bitmap, DATA, FilesystemSpec, InnerArray, MachineSpec, StackSpec, ZfsSpec, ZfsSync,
+    Align, ArraySpec, Bitmap, DATA, FilesystemSpec, InnerArray, Layer, MachineSpec, StackSpec, ZfsSpec, ZfsSync,
 };
 use study::wording::joined;
 
@@ -54,6 +54,23 @@ pub(crate) fn array(array: &ArraySpec) -> String {
         array.metadata.as_ref().map(|metadata| format!("metadata {metadata}")),
     ];
     joined(array.level.facts().title, parts)
+}
+
+pub(crate) const NO_LAYERS: &str = "none";
+
+/// `LUKS on the array`; [`NO_LAYERS`] without any.
+pub(crate) fn layers(stack: &StackSpec) -> String {
+    let on = |layers: &[Layer], what: &str| -> Vec<String> {
+        layers
+            .iter()
+            .map(|layer| format!("{} on {what}", layer.words()))
+            .collect()
+    };
+    let all = [on(&stack.member_layers, "each member"), on(&stack.layers, "the array")].concat();
+    match all.is_empty() {
+        true => NO_LAYERS.to_owned(),
+        false => all.join(", "),
+    }
 }
 
 fn inner(of: &InnerArray) -> String {

@@ -2,8 +2,9 @@
 
 use crate::machine::access::Access;
 use crate::machine::device::BlockDevice;
+use crate::machine::device_mapper;
 use crate::machine::error::Cause;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 use study::stack::{Integrity, IntegrityMode};
 use tools::{Invocation, Tool};
@@ -37,10 +38,6 @@ pub(crate) struct Checksummed {
 /// Name of the device on the disk with this index.
 pub(crate) fn name_of(stack: &str, number: usize) -> String {
     format!("{stack}-integrity-{number}")
-}
-
-pub(crate) fn node_of(name: &str) -> PathBuf {
-    Path::new("/dev/mapper").join(name)
 }
 
 /// Writes the superblock; with `wipe` also zeros with checksums to the whole disk.
@@ -123,8 +120,7 @@ pub(crate) fn close_on(disk: &Path, name: &str, access: &mut Access<'_>) -> Resu
     let listed = access.ask(&list)?.stdout;
     let names = listed.lines().filter_map(|line| line.split_whitespace().next());
     for found in names.filter(|found| *found == name || found.starts_with(TEMPORARY)) {
-        let deps = Invocation::new(Tool::Dmsetup).args(["deps", "-o", "devname", found]);
-        if !is_only_on(&access.ask(&deps)?.stdout, &kernel_name) {
+        if !device_mapper::is_only_on(found, &kernel_name, access)? {
             continue;
         }
         let call = match found == name {
@@ -135,16 +131,6 @@ pub(crate) fn close_on(disk: &Path, name: &str, access: &mut Access<'_>) -> Resu
         access.run(&call, &[disk])?;
     }
     Ok(())
-}
-
-/// `1 dependencies  : (vda)`
-fn is_only_on(deps: &str, kernel_name: &str) -> bool {
-    let devices = deps
-        .split('(')
-        .skip(1)
-        .map(|rest| rest.split(')').next().unwrap_or_default());
-    let devices: Vec<&str> = devices.collect();
-    devices == [kernel_name]
 }
 
 #[cfg(test)]
@@ -159,13 +145,5 @@ mod tests {
         assert_eq!(mebibytes(parts_written(64 << 20, 1000 << 20)), [(0, 200), (998, 2)]);
         assert_eq!(mebibytes(parts_written(64 << 20, 201 << 20)), [(0, 201)]);
         assert_eq!(mebibytes(parts_written(64 << 20, 100 << 20)), [(0, 100)]);
-    }
-
-    #[test]
-    fn a_device_is_ours_if_it_is_on_our_disk_alone() {
-        assert!(is_only_on("1 dependencies\t: (vda)\n", "vda"));
-        assert!(!is_only_on("1 dependencies\t: (vdb)\n", "vda"));
-        assert!(!is_only_on("2 dependencies\t: (vda) (vdb)\n", "vda"));
-        assert!(!is_only_on("0 dependencies\t:\n", "vda"));
     }
 }

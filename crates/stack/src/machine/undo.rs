@@ -31,6 +31,12 @@ pub enum Undo {
     /// Closes the dm-integrity device with this name if it is on this disk, and the temporary devices of
     /// integritysetup on the disk.
     Integrity { disk: PathBuf, name: String },
+    /// Closes the LUKS volume with this name if it is on this device, and erases the header with this UUID.
+    Luks {
+        device: PathBuf,
+        name: String,
+        uuid: String,
+    },
     /// Removes the volume group if it is only on these devices, and their physical volumes.
     VolumeGroup { name: String, devices: Vec<PathBuf> },
     /// Destroys the pool if it is only on these partitions.
@@ -58,6 +64,9 @@ impl fmt::Display for Undo {
             }
             Self::Signatures { device, types } => write!(f, "wipe {types} off {}", device.display()),
             Self::Integrity { disk, name } => write!(f, "close {name} on {}", disk.display()),
+            Self::Luks { device, name, .. } => {
+                write!(f, "close {name} on {} and wipe its header", device.display())
+            }
             Self::VolumeGroup { name, .. } => write!(f, "remove the volume group {name}"),
             Self::Pool { name, .. } => write!(f, "destroy the pool {name}"),
             Self::PartitionTable { device, .. } => write!(f, "wipe the partition table off {}", device.display()),

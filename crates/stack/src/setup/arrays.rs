@@ -95,7 +95,7 @@ impl Setup {
                 journal,
                 bitmap_file,
                 // dm-integrity has written zeros to everything that md uses.
-                zeroed: context.setting.zeroed || spec.integrity.is_some(),
+                zeroed: self.zeroed || spec.integrity.is_some(),
             }
             .invocation()?,
         };
@@ -168,7 +168,7 @@ impl Setup {
             spec,
             group: &group,
             devices,
-            zeroed: context.setting.zeroed,
+            zeroed: self.zeroed,
             udev: lvm::udev_runs(context.access.executor),
         };
         volume.must_be_free(context.access.executor)?;

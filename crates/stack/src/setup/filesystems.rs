@@ -42,7 +42,7 @@ impl Setup {
             devices: &devices,
             journal,
             stripes: stripes::of(&spec.array, disks.members(&spec.array).len()),
-            zeroed: context.setting.zeroed,
+            zeroed: self.zeroed,
             mkfs: version,
         }
         .invocation()?;
@@ -69,7 +69,7 @@ impl Setup {
             let undo = Undo::Filesystem {
                 device: device.clone(),
                 kind: of.kind,
-                array_uuid: base.array.as_ref().map(|array| array.uuid.clone()),
+                array_uuid: base.array_of_device().map(|array| array.uuid.clone()),
                 uuid: uuid.clone(),
             };
             self.intend(undo, context)?;
@@ -121,7 +121,7 @@ fn known_again(
     base: &BaseDevice,
     context: &mut Context<'_>,
 ) -> Result<(Invocation, Option<String>), Cause> {
-    if base.array.is_some() || context.setting.teardown == Teardown::None {
+    if base.array_of_device().is_some() || context.setting.teardown == Teardown::None {
         return Ok((make, None));
     }
     let uuid = uuid::of_filesystem(context.access.executor)?;

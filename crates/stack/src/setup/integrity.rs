@@ -6,6 +6,7 @@ use crate::array::integrity::{self, Checksummed};
 use crate::array::md::Array;
 use crate::machine::context::Context;
 use crate::machine::device::BlockDevice;
+use crate::machine::device_mapper;
 use crate::machine::error::Cause;
 use crate::machine::executor::read_number;
 use crate::machine::undo::Undo;
@@ -27,7 +28,7 @@ impl Setup {
         let mut all = Vec::new();
         for (number, disk) in disks.iter().enumerate() {
             let name = integrity::name_of(name, number);
-            let node = integrity::node_of(&name);
+            let node = device_mapper::node_of(&name);
             if context.access.executor.exists(&node) {
                 return Err(Cause::State(format!("{} already exists", node.display())));
             }
@@ -67,7 +68,7 @@ fn zero(disk: &Path, name: &str, member_size_bytes: u64, context: &mut Context<'
         mode: IntegrityMode::Direct,
     };
     context.access.run(&integrity::open(disk, name, direct), &[disk])?;
-    let node = integrity::node_of(name);
+    let node = device_mapper::node_of(name);
     let device = wait_for(&node, context)?;
     let sectors = read_number(context.access.executor, &device.sysfs.join("size"))?;
     for part in integrity::parts_written(member_size_bytes, sectors * 512) {

@@ -20,6 +20,9 @@ pub struct Stack {
     pub members: Vec<BlockDevice>,
     /// Number of members in group `data`.
     pub(crate) data_disks: usize,
+    /// The devices on which the array is, or the filesystem that has all disks: the disks in group order, or the topmost layer on
+    /// each.
+    pub(crate) below: Vec<BlockDevice>,
     /// `None` without md.
     pub array: Option<Array>,
     /// If md's members are dm-integrity devices: each disk of group `data` with its device.

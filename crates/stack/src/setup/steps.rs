@@ -21,6 +21,8 @@ use study::stack::{Level, StackSpec};
 pub(super) struct Setup {
     pub(super) acts: Vec<LedgerEntry>,
     pub(super) step: &'static str,
+    /// Whether the devices on which the next part is made are all zeros.
+    pub(super) zeroed: bool,
 }
 
 /// The device of the filesystem.
@@ -33,6 +35,15 @@ pub(super) struct BaseDevice {
 }
 
 impl BaseDevice {
+    /// The array, if it is the device of the filesystem: no layer is between them.
+    pub(super) fn array_of_device(&self) -> Option<&Array> {
+        let array = self.array.as_ref()?;
+        self.devices
+            .iter()
+            .any(|device| device.path == array.device.path)
+            .then_some(array)
+    }
+
     pub(super) fn of_disks(devices: Vec<BlockDevice>) -> Self {
         Self {
             devices,
@@ -73,13 +84,21 @@ impl Setup {
     ) -> Result<Stack, Cause> {
         self.begin("check stack", context);
         check(spec, disks, context)?;
+        self.zeroed = context.setting.zeroed;
         let under_test = disks.members(&spec.array);
         let used = disks_used(&spec.array, &under_test);
         let all = [used, &external_disks(spec, disks)?].concat();
         let members = identify(&all, context.access.executor)?;
         let mkfs = versions(spec, context)?;
         self.queues(spec, &members, context)?;
-        let base = self.base(spec, disks, &members[..used.len()], name, context)?;
+        let mut below = Vec::new();
+        for (number, disk) in members[..used.len()].iter().enumerate() {
+            below.push(self.layers(&spec.member_layers, disk, (name, Some(number)), context)?);
+        }
+        let mut base = self.base(spec, disks, &below, name, context)?;
+        if let [array] = base.devices.as_mut_slice() {
+            *array = self.layers(&spec.layers, array, (name, None), context)?;
+        }
         let device = base.devices[0].clone();
         let (mount_point, mounting) = match mkfs {
             Some(version) => self.filesystem(spec, &base, disks, &version, name, context)?,
@@ -92,6 +111,7 @@ impl Setup {
             mount_point,
             members,
             data_disks: used.len(),
+            below,
             array: base.array,
             checksummed: base.checksummed,
             inner: base.inner,

@@ -4,10 +4,12 @@
 //! nothing if it is gone. So a later process can repeat it.
 
 use crate::array::integrity;
+use crate::array::luks;
 use crate::array::lvm;
 use crate::array::zfs::{self, ZPOOL};
 use crate::filesystem;
 use crate::machine::access::Access;
+use crate::machine::device_mapper;
 use crate::machine::error::Cause;
 use crate::machine::executor::Executor;
 use crate::machine::undo::Undo;
@@ -69,6 +71,7 @@ pub fn undo(act: &Undo, access: &mut Access<'_>) -> Outcome {
             false => Ok(Undoing::Undone),
         },
         Undo::Integrity { disk, name } => done(integrity::close_on(disk, name, access)),
+        Undo::Luks { device, name, uuid } => close_luks(device, name, uuid, access),
         Undo::VolumeGroup { name, devices } => remove_volume_group(name, devices, access),
         Undo::Pool { name, partitions } => destroy_pool(name, partitions, access),
         Undo::PartitionTable { device, uuid } => wipe_partitions(device, uuid, access),
@@ -213,6 +216,25 @@ fn unmount(folder: &Path, devices: &[PathBuf], access: &mut Access<'_>) -> Outco
         }
         Some(_) => Ok(Undoing::left(folder, "is the mount point of a filesystem")),
         None => Ok(Undoing::Undone),
+    }
+}
+
+/// An array that the device was may be stopped already, and the volume closed by hand.
+fn close_luks(device: &Path, name: &str, uuid: &str, access: &mut Access<'_>) -> Outcome {
+    if !access.executor.exists(device) {
+        return Ok(Undoing::Undone);
+    }
+    let node = device_mapper::node_of(name);
+    if access.executor.exists(&node) {
+        let kernel_name = access.executor.device(device)?.kernel_name;
+        if !device_mapper::is_only_on(name, &kernel_name, access)? {
+            return Ok(Undoing::left(&node, "is on a device"));
+        }
+        access.run(&luks::close(name), &[device])?;
+    }
+    match carries(device, uuid, access)? {
+        true => wipe(device, luks::SIGNATURE, access).map(|()| Undoing::Undone),
+        false => left_if_there(device, "has contents", access),
     }
 }
 

@@ -21,6 +21,7 @@ pub fn up(spec: &StackSpec, disks: &Disks, context: &mut Context<'_>) -> Result<
     let mut setup = Setup {
         acts: Vec::new(),
         step: "",
+        zeroed: false,
     };
     match setup.all(spec, disks, context) {
         Ok(parts) => Ok(Stack {

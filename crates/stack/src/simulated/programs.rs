@@ -1,7 +1,8 @@
 //! The effects of programs on simulated disks, and their output.
 
-use crate::array::integrity;
 use crate::array::zfs::{self, ZPOOL};
+use crate::array::{integrity, luks};
+use crate::machine::device_mapper;
 use crate::machine::executor::Mounted;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -23,8 +24,12 @@ pub(super) struct Contents {
     volumes: BTreeMap<PathBuf, String>,
     /// Nodes of logical volumes.
     logical: BTreeSet<PathBuf>,
-    /// Nodes of dm-integrity devices, with their disks.
-    checksummed: Vec<(PathBuf, PathBuf)>,
+    /// Nodes of dm-integrity devices and LUKS volumes, with the devices below them.
+    mapped: Vec<(PathBuf, PathBuf)>,
+    /// Sectors of LUKS volumes, by device.
+    sector_sizes: BTreeMap<PathBuf, String>,
+    /// Lines of `dmsetup table`, by name, of LUKS volumes that are open.
+    tables_of_mapper: BTreeMap<String, String>,
     /// Partitions of pools, by the pool's name.
     pools: BTreeMap<String, Vec<PathBuf>>,
 }
@@ -148,9 +153,9 @@ impl Contents {
         self.is_array(path) || is_mapped || is_named || self.tables.keys().any(disk_of)
     }
 
-    /// Nodes of logical volumes and of dm-integrity devices.
+    /// Nodes of device mapper.
     fn of_mapper(&self) -> impl Iterator<Item = &PathBuf> {
-        self.logical.iter().chain(self.checksummed.iter().map(|(node, _)| node))
+        self.logical.iter().chain(self.mapped.iter().map(|(node, _)| node))
     }
 
     /// The device-mapper name of one of them.
@@ -229,16 +234,28 @@ impl Contents {
                 ended(call, found.map(|signature| signature.uuid.clone()).unwrap_or_default())
             }
             (Tool::Dmsetup, "ls") => {
-                let names = self.checksummed.iter().filter_map(|(node, _)| node.file_name());
+                let names = self.mapped.iter().filter_map(|(node, _)| node.file_name());
                 ended(
                     call,
                     names.map(|name| format!("{}\t(254:0)\n", name.display())).collect(),
                 )
             }
+            (Tool::Dmsetup, "table") => {
+                let name = words.last().map(String::as_str).unwrap_or_default();
+                ended(call, self.tables_of_mapper.get(name).cloned().unwrap_or_default())
+            }
             (Tool::Dmsetup, _) => {
-                let node = words.last().map(|name| integrity::node_of(name)).unwrap_or_default();
-                let disk = self.checksummed.iter().find(|(other, _)| *other == node);
-                let disk = disk.and_then(|(_, disk)| disk.file_name()).unwrap_or_default();
+                let node = words
+                    .last()
+                    .map(|name| device_mapper::node_of(name))
+                    .unwrap_or_default();
+                let disk = self
+                    .mapped
+                    .iter()
+                    .find(|(other, _)| *other == node)
+                    .map(|(_, disk)| disk);
+                let disk = disk.map(|disk| self.mapped(disk).unwrap_or_else(|| disk.clone()));
+                let disk = disk.as_ref().and_then(|disk| disk.file_name()).unwrap_or_default();
                 ended(call, format!("1 dependencies\t: ({})\n", disk.display()))
             }
             (Tool::Sfdisk, _) => match self.tables.get(&device) {
@@ -273,6 +290,7 @@ impl Contents {
             (Tool::Wipefs, _) => self.wipe(&words),
             (Tool::Sfdisk, _) => self.partition(call, &words),
             (Tool::Integritysetup, command) => self.integrity(command, &words),
+            (Tool::Cryptsetup, command) => self.luks(command, &words),
             (Tool::Blkdiscard, _) => {}
             (Tool::Lvm, command) => self.lvm(command, &words),
             (ZPOOL, command) => self.zpool(command, &words),
@@ -350,6 +368,7 @@ impl Contents {
                 |signature: &Signature| types == [""] || signature.names.iter().any(|name| types.contains(name));
             if self.signatures.get(&device).is_some_and(is_it) {
                 self.signatures.remove(&device);
+                self.sector_sizes.remove(&device);
             }
         }
     }
@@ -366,7 +385,7 @@ impl Contents {
 
     fn integrity(&mut self, command: &str, words: &[String]) {
         let disk = devices(words).pop();
-        let node = words.last().map(|name| integrity::node_of(name));
+        let node = words.last().map(|name| device_mapper::node_of(name));
         match (command, disk, node) {
             ("format", Some(disk), _) => {
                 let signature = Signature {
@@ -375,8 +394,42 @@ impl Contents {
                 };
                 drop(self.signatures.insert(disk, signature));
             }
-            ("open", Some(disk), Some(node)) => self.checksummed.push((node, disk)),
-            ("close", _, Some(node)) => self.checksummed.retain(|(other, _)| *other != node),
+            ("open", Some(disk), Some(node)) => self.mapped.push((node, disk)),
+            ("close", _, Some(node)) => self.mapped.retain(|(other, _)| *other != node),
+            _ => {}
+        }
+    }
+
+    fn luks(&mut self, command: &str, words: &[String]) {
+        let device = devices(words).pop();
+        let name = words.last().cloned().unwrap_or_default();
+        match (command, device) {
+            ("luksFormat", Some(device)) => {
+                let signature = Signature {
+                    names: vec![luks::SIGNATURE],
+                    uuid: value_of(words, "--uuid").unwrap_or_default().to_owned(),
+                };
+                self.sector_sizes.insert(
+                    device.clone(),
+                    value_of(words, "--sector-size").unwrap_or("4096").to_owned(),
+                );
+                drop(self.signatures.insert(device, signature));
+            }
+            ("open", Some(device)) => {
+                let sector_size = self.sector_sizes.get(&device).cloned().unwrap_or_default();
+                let settings = words.iter().filter_map(|word| word.strip_prefix("--perf-"));
+                let settings: Vec<&str> = settings.collect();
+                let table = format!(
+                    "0 1 crypt aes-xts-plain64 :64: 0 0:0 32768 sector_size:{sector_size} {}\n",
+                    settings.join(" ")
+                );
+                self.tables_of_mapper.insert(name.clone(), table);
+                self.mapped.push((device_mapper::node_of(&name), device));
+            }
+            ("close", _) => {
+                self.tables_of_mapper.remove(&name);
+                self.mapped.retain(|(other, _)| *other != device_mapper::node_of(&name));
+            }
             _ => {}
         }
     }

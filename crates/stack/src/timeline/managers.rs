@@ -34,7 +34,7 @@ pub(super) fn of(
     Ok(match keeper {
         Keeper::Md => {
             let array = stack.array.clone().ok_or_else(|| missing("an md array"))?;
-            Box::new(md::Md::new(array, &stack.checksummed, acts))
+            Box::new(md::Md::new(array, stack, acts))
         }
         Keeper::Lvm => Box::new(lvm::Lvm::new(&stack.block_device, &spec.array, members, spares, acts)?),
         Keeper::Btrfs => {

@@ -9,13 +9,16 @@ use crate::array::md::Array;
 use crate::machine::device::BlockDevice;
 use crate::machine::error::Cause;
 use crate::machine::sysfs;
-use std::path::Path;
+use crate::setup::stack::Stack;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use study::act::{Act, ActKind};
 use tools::{Invocation, Tool};
 
 pub(super) struct Md {
     array: Array,
+    /// Each disk with the topmost layer on it, or itself.
+    on_disks: Vec<(PathBuf, BlockDevice)>,
     /// Set if its members are dm-integrity devices.
     checksummed: Vec<Checksummed>,
     /// Disks that a later act replaces after they have failed: md's spare would take over at once.
@@ -25,10 +28,12 @@ pub(super) struct Md {
 }
 
 impl Md {
-    pub(super) fn new(array: Array, checksummed: &[Checksummed], acts: &[Act]) -> Self {
+    pub(super) fn new(array: Array, stack: &Stack, acts: &[Act]) -> Self {
+        let on_disks = stack.members.iter().map(|disk| disk.path.clone());
         Self {
             array,
-            checksummed: checksummed.to_vec(),
+            on_disks: on_disks.zip(stack.below.iter().cloned()).collect(),
+            checksummed: stack.checksummed.clone(),
             replaced_later: replaced_after_failure(acts),
             action: "idle".to_owned(),
         }
@@ -49,7 +54,13 @@ impl Md {
             .checksummed
             .iter()
             .find(|checksummed| checksummed.disk.path == disk.path);
-        checksummed.map_or(disk, |checksummed| &checksummed.device).clone()
+        let layer = self
+            .on_disks
+            .iter()
+            .find(|(path, _)| *path == disk.path)
+            .map(|(_, device)| device);
+        let layer = layer.unwrap_or(disk);
+        checksummed.map_or(layer, |checksummed| &checksummed.device).clone()
     }
 
     /// Stops md from starting work by itself (`frozen`), or lets it (`idle`).

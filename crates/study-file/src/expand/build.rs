@@ -4,7 +4,7 @@ use crate::axes::Point;
 use crate::rules::md_geometry::default_bitmap;
 use study::stack::{
     Align, ArraySpec, Bitmap, FilesystemKind, FilesystemSpec, GroupDisk, InnerArray, Integrity, IntegrityMode,
-    JournalMode, Level, Pool, Profile, ZfsSpec, ZfsSync,
+    JournalMode, Layer, Level, Luks, Pool, Profile, ZfsSpec, ZfsSync,
 };
 
 /// The disks that the array names; empty for all of `data`.
@@ -51,6 +51,20 @@ pub(crate) fn array(point: &Point, disk_bytes: Option<u64>) -> ArraySpec {
         sync_speed_max: small("sync_speed_max"),
         integrity: integrity(point),
         extent_bytes: point.number("extent"),
+    }
+}
+
+/// Layers on the members, and on the array.
+pub(crate) fn layers(point: &Point) -> [Vec<Layer>; 2] {
+    let luks = Layer::Luks(Luks {
+        sector_bytes: point.number("luks_sector_size").map(|bytes| bytes as u32),
+        no_read_workqueue: point.flag("no_read_workqueue"),
+        no_write_workqueue: point.flag("no_write_workqueue"),
+    });
+    match point.text("luks").as_deref() {
+        Some("members") => [vec![luks], Vec::new()],
+        Some("array") => [Vec::new(), vec![luks]],
+        _ => [Vec::new(), Vec::new()],
     }
 }
 

@@ -1,6 +1,6 @@
 //! The machine and the stack at a point of the matrix.
 
-use super::build::{array, filesystem, mount_options};
+use super::build::{array, filesystem, layers, mount_options};
 use crate::axes::Point;
 use crate::expand::disk_state;
 use crate::expand::groups::Fixed;
@@ -54,8 +54,11 @@ fn processor(point: &Point, known: &Known) -> Option<ProcessorSpec> {
 
 /// The stack at a point, on disks of a size that may be unknown.
 pub(crate) fn stack(point: &Point, disk_bytes: Option<u64>, fixed: &Fixed) -> StackSpec {
+    let [member_layers, layers] = layers(point);
     StackSpec {
         array: array(point, disk_bytes),
+        member_layers,
+        layers,
         filesystem: filesystem(point),
         mount_options: mount_options(&point.text("mount").unwrap_or_default()),
         scheduler: point.text("scheduler"),

@@ -7,6 +7,7 @@ use crate::expand::groups::Fixed;
 use crate::expand::machine::{machine, stack};
 use crate::rules::impossible::{Impossible, impossible};
 use crate::rules::integrity::mode_of_nothing;
+use crate::rules::layers::setting_of_nothing;
 use crate::rules::machine::{cores_of_nothing, has_no_cores, is_repeated};
 use crate::rules::stack::check_stack;
 use crate::syntax::diagnostic::{Found, Span};
@@ -156,6 +157,7 @@ impl Matrix {
         let mut reasons = check_stack(&machine, &stack, disk_bytes);
         reasons.extend(cores_of_nothing(&machine, point));
         reasons.extend(mode_of_nothing(point));
+        reasons.extend(setting_of_nothing(&stack, point));
         reasons.extend(beyond_a_guest(&machine, setting.known));
         if reasons.is_empty() {
             reasons.extend(no_array(point, &machine, &stack));

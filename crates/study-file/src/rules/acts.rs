@@ -187,6 +187,19 @@ fn no_acts_on(cell: &Cell) -> Option<WrongAct> {
         let help = "use level 1, 4, 5, 6 or 10 of md without `of`, or of LVM, profiles of btrfs, replicas of bcachefs, or a pool of ZFS";
         return Some((message, help));
     };
+    let layer = cell.stack.member_layers.first();
+    if let Some(layer) = layer.filter(|_| keeper != Keeper::Md) {
+        let message = format!("acts on members with {} need md, not {}", layer.name(), keeper.name());
+        return Some((message, "use level 1, 4, 5, 6 or 10 of md"));
+    }
+    let corrupts = cell.acts.iter().any(|act| act.kind == ActKind::Corrupt);
+    if let Some(layer) = cell.stack.all_layers().next().filter(|_| corrupts) {
+        let message = format!(
+            "`corrupt` finds the sectors of a file through md, but not through {}",
+            layer.name()
+        );
+        return Some((message, "leave `luks` out, or use other acts"));
+    }
     match &cell.workload.work {
         Work::PowerCut(_) if keeper != Keeper::Md => Some((
             format!("acts with power cuts need md, not {}", keeper.name()),

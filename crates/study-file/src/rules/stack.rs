@@ -4,6 +4,7 @@ use crate::rules::consistency;
 use crate::rules::filesystem;
 use crate::rules::impossible::{Impossible, impossible};
 use crate::rules::integrity;
+use crate::rules::layers;
 use crate::rules::lvm;
 use crate::rules::machine;
 use crate::rules::many_devices;
@@ -23,6 +24,7 @@ pub(crate) fn check_stack(machine: &MachineSpec, stack: &StackSpec, disk_bytes: 
     }
     let mut all = md_geometry::check(&stack.array, machine, disk_bytes);
     all.extend(lvm::check(&stack.array));
+    all.extend(layers::check(stack));
     all.extend(consistency::check(&stack.array, machine));
     all.extend(md_tunables::check(&stack.array, machine, disk_bytes));
     all.extend(integrity::check(&stack.array, machine, disk_bytes));
@@ -63,6 +65,8 @@ fn created_once(machine: &MachineSpec, stack: &StackSpec) -> Option<Impossible> 
         "a host has no copies of its disks".to_owned()
     } else if arrays.clone().any(|array| array.level.is_lvm()) {
         "LVM's volumes are not activated on copies of disks".to_owned()
+    } else if let Some(layer) = stack.all_layers().next() {
+        format!("{} is not opened on copies of disks", layer.name())
     } else if arrays.any(|array| array.integrity.is_some()) {
         "dm-integrity is not opened on copies of disks".to_owned()
     } else if kinds.any(|kind| kind == FilesystemKind::Bcachefs) {

@@ -14,6 +14,7 @@ pub enum Table {
     Stack,
     Array,
     Inner,
+    Luks,
     Filesystem,
     Workload,
     Tree,
@@ -37,7 +38,7 @@ pub enum Table {
 }
 
 impl Table {
-    pub const ALL: [Self; 25] = [
+    pub const ALL: [Self; 26] = [
         Self::Top,
         Self::Disks,
         Self::Group,
@@ -46,6 +47,7 @@ impl Table {
         Self::Stack,
         Self::Array,
         Self::Inner,
+        Self::Luks,
         Self::Filesystem,
         Self::Workload,
         Self::Tree,
@@ -76,6 +78,7 @@ impl Table {
             Self::Stack => "[[stack]]",
             Self::Array => "array = { … } of a [[stack]]",
             Self::Inner => "of = { … } of an array",
+            Self::Luks => "luks = { … } of a [[stack]]",
             Self::Filesystem => "fs = { … } of a [[stack]]",
             Self::Workload => "[[workload]]",
             Self::Tree => "tree = { … } of a [[workload]]",

@@ -49,6 +49,7 @@ const WRITTEN: &[&[&str]] = &[&["random"], &["sequential"]];
 const BITMAPS: &[&[&str]] = &[&["internal"], &["none"], &["external"]];
 const INTEGRITY: &[&[&str]] = &[&["none"], &["crc32c"]];
 const INTEGRITY_MODES: &[&[&str]] = &[&["journal"], &["bitmap"], &["direct"]];
+const LUKS_ON: &[&[&str]] = &[&["none"], &["members"], &["array"]];
 const METADATA: &[&[&str]] = &[&["1.2"], &["1.1"], &["1.0"], &["0.90"]];
 const FILESYSTEMS: &[&[&str]] = FilesystemKind::WORDS;
 const ALIGNMENTS: &[&[&str]] = &[&["right"], &["off"], &["wrong"]];
@@ -155,6 +156,7 @@ static KEYS: &[Key] = &[
 
     key(Table::Stack, "array", Takes::Many(Table::Array), Single, "`{ level = \"single\" }`", "the array over the disks"),
     key(Table::Stack, "fs", Takes::Many(Table::Filesystem), Single, "`{ type = \"ext4\" }`", "the filesystem on the array"),
+    key(Table::Stack, "luks", Takes::Many(Table::Luks), Single, "none", "LUKS2 (dm-crypt) on each member or on the array, with aes-xts-plain64 and a key of 512 bits. Without `cpu` encryption takes no time"),
     key(Table::Stack, "mount", Mount, ListedOrDefault, "none", "mount options as after `mount -o`: `noatime,data=journal`; `defaults` for none"),
     key(Table::Stack, "scheduler", Word(SCHEDULERS), ListedOrDefault, "the kernel's", "I/O scheduler of the member disks"),
     key(Table::Stack, "read_ahead", Count { min: 0, max: 1 << 31 }, ListedOrDefault, "the kernel's", "read-ahead of the array in sectors of 512 bytes, as `blockdev --setra`"),
@@ -190,6 +192,11 @@ static KEYS: &[Key] = &[
         sectors and checksums stay consistent through a power cut: `journal` writes both twice, `bitmap` recomputes \
         the checksums of dirty regions, `direct` gives no protection"),
     key(Table::Array, "extent", Size { min: 4 * KIB, max: 16 * GIB }, ListedOrDefault, "LVM's (4M)", "LVM: extent size, a power of two"),
+
+    key(Table::Luks, "on", Word(LUKS_ON), Listed, "", "`members`: each disk is encrypted, below the array or the filesystem that has all disks; `array`: the array or the single disk is").on_axis("luks"),
+    key(Table::Luks, "sector_size", Count { min: 512, max: 4096 }, ListedOrDefault, "cryptsetup's (4096 on devices with physical sectors of 4 KiB)", "bytes that are encrypted together (`--sector-size`): 512, 1024, 2048 or 4096").on_axis("luks_sector_size"),
+    key(Table::Luks, "no_read_workqueue", Flag, Listed, "`false`", "reads are decrypted where they complete, not by a workqueue (`--perf-no_read_workqueue`)"),
+    key(Table::Luks, "no_write_workqueue", Flag, Listed, "`false`", "writes are encrypted where they are submitted, not by a workqueue (`--perf-no_write_workqueue`)"),
 
     key(Table::Inner, "level", Word(MEMBER_WORDS), Listed, "", "level of the arrays that are members").on_axis("of_level"),
     key(Table::Inner, "disks", Count { min: 2, max: 2048 }, Listed, "", "disks of each").on_axis("of_disks"),

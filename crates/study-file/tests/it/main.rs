@@ -9,6 +9,7 @@ mod disk_states;
 mod found_in_plan;
 mod integrity;
 mod job_files;
+mod layers;
 mod members;
 mod memory;
 mod model_files;

@@ -1,0 +1,113 @@
+//! `luks`: encrypted members and arrays.
+
+use study::plan::Plan;
+use study::stack::{Layer, Luks};
+use study_file::{Known, read};
+
+fn read_study(stack: &str) -> Result<Plan, String> {
+    let source = format!("[disks]\ncount = 4\n[[stack]]\n{stack}\n[[workload]]\nname = \"w\"\nio = {{}}\n");
+    read(&source, "studies/layers.toml", &Known::default()).map_err(|diagnostics| diagnostics.to_string())
+}
+
+fn plan(stack: &str) -> Plan {
+    read_study(stack).unwrap_or_else(|diagnostics| panic!("{diagnostics}"))
+}
+
+#[test]
+fn what_is_encrypted_is_an_axis() {
+    let plan = plan("array = { level = 5 }\nluks = { on = [\"none\", \"members\", \"array\"] }");
+    let labels: Vec<&str> = plan.cells.iter().map(|cell| cell.stack_label.as_str()).collect();
+    assert_eq!(labels, ["ext4", "on LUKS ext4", "LUKS ext4"]);
+    let luks = vec![Layer::Luks(Luks::default())];
+    let of = |at: usize| {
+        let stack = &plan.cells[at].stack;
+        (stack.member_layers.clone(), stack.layers.clone())
+    };
+    assert_eq!(of(0), (Vec::new(), Vec::new()));
+    assert_eq!(of(1), (luks.clone(), Vec::new()));
+    assert_eq!(of(2), (Vec::new(), luks));
+}
+
+#[test]
+fn settings_are_those_of_cryptsetup() {
+    let plan = plan(
+        "array = { level = \"single\" }\nluks = { on = \"array\", sector_size = 512, no_read_workqueue = true }",
+    );
+    let Layer::Luks(luks) = plan.cells[0].stack.layers[0];
+    assert_eq!(
+        luks,
+        Luks {
+            sector_bytes: Some(512),
+            no_read_workqueue: true,
+            no_write_workqueue: false
+        }
+    );
+}
+
+/// A stack without layers has the identity that it had before there were any.
+#[test]
+fn stacks_without_layers_keep_their_identity() {
+    let id = |stack: &str| plan(stack).cells[0].id;
+    let plain = id("array = { level = 5 }");
+    assert_eq!(plain, id("array = { level = 5 }\nluks = { on = \"none\" }"));
+    assert_eq!(plain, id("array = { level = 5, members = \"default\" }"));
+    assert_ne!(plain, id("array = { level = 5 }\nluks = { on = \"array\" }"));
+}
+
+#[test]
+fn layers_that_cannot_be_are_refused_with_what_would_be_right() {
+    for (stack, words) in [
+        ("array = { level = 5 }\nluks = {}", "`on`"),
+        (
+            "array = { level = 5 }\nluks = \"array\"",
+            "write `luks = { on = \"array\" }`",
+        ),
+        (
+            "array = { level = 5 }\nluks = true",
+            "write `luks = { on = \"array\" }`",
+        ),
+        ("array = { level = 5 }\nluks = { on = \"disks\" }", "members"),
+        (
+            "array = { level = \"single\" }\nluks = { on = \"members\" }",
+            "write on = \"array\"",
+        ),
+        (
+            "array = { level = \"none\" }\nfs = { type = \"btrfs\" }\nluks = { on = \"array\" }",
+            "write on = \"members\"",
+        ),
+        (
+            "fs = { type = \"zfs\" }\nluks = { on = \"members\" }",
+            "a pool of ZFS is on partitions",
+        ),
+        (
+            "array = { level = 5, integrity = \"crc32c\", size = \"64M\" }\nluks = { on = \"members\" }",
+            "not both",
+        ),
+        (
+            "array = { level = 5 }\nluks = { on = \"array\", sector_size = 1000 }",
+            "512, 1024, 2048 or 4096",
+        ),
+        (
+            "array = { level = 5 }\nluks = { on = \"array\", sector_size = \"4K\" }",
+            "sector_size",
+        ),
+        (
+            "array = { level = 5 }\nluks = { on = [\"none\", \"array\"], sector_size = 512 }",
+            "nothing is encrypted",
+        ),
+    ] {
+        match read_study(stack) {
+            Err(said) => {
+                assert!(said.contains(words), "{stack}: {said}");
+                assert!(said.contains("studies/layers.toml:"), "{said}");
+            }
+            Ok(plan) => {
+                let left_out: Vec<&str> = plan.left_out.iter().map(|left| left.reason.as_str()).collect();
+                assert!(
+                    left_out.iter().any(|reason| reason.contains(words)),
+                    "{stack}: {left_out:?}"
+                );
+            }
+        }
+    }
+}

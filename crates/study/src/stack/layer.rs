@@ -1,0 +1,48 @@
+//! Layers between disks, array and filesystem.
+
+use serde::{Deserialize, Serialize};
+
+/// A layer on a device: of each member of an array, or of the array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Layer {
+    Luks(Luks),
+}
+
+impl Layer {
+    /// Its name in sentences and labels.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Luks(_) => "LUKS",
+        }
+    }
+
+    /// With what the study says of it: `LUKS with sectors of 512 B, no read workqueue`.
+    pub fn words(self) -> String {
+        match self {
+            Self::Luks(luks) => {
+                let sectors = luks.sector_bytes.map(|bytes| format!("sectors of {bytes} B"));
+                let reads = luks.no_read_workqueue.then(|| "no read workqueue".to_owned());
+                let writes = luks.no_write_workqueue.then(|| "no write workqueue".to_owned());
+                let parts: Vec<String> = [sectors, reads, writes].into_iter().flatten().collect();
+                match parts.is_empty() {
+                    true => self.name().to_owned(),
+                    false => format!("{} with {}", self.name(), parts.join(", ")),
+                }
+            }
+        }
+    }
+}
+
+/// LUKS2: dm-crypt with aes-xts-plain64 and a key of 512 bits, the default of cryptsetup for XTS but for its length (256).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Luks {
+    /// Bytes that are encrypted together; what cryptsetup chooses for the device if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sector_bytes: Option<u32>,
+    /// Reads are decrypted, and writes encrypted, where they are completed and submitted, not by a workqueue.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub no_read_workqueue: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub no_write_workqueue: bool,
+}
