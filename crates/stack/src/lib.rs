@@ -18,7 +18,9 @@ mod simulated;
 mod timeline;
 
 pub use around_test::guards::{Tested, judge};
-pub use around_test::quiesce::{Quiesce, array_mismatches, counters, drop_caches, ignore_flushes, quiesce};
+pub use around_test::quiesce::{
+    Quiesce, array_mismatches, counters, drop_caches, ignore_flushes, quiesce, release_resync,
+};
 pub use array::md::Array;
 pub use filesystem::tools_needed;
 pub use machine::access::Access;

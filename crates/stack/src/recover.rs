@@ -170,6 +170,7 @@ fn assemble(
         uuid: String::new(),
         redundant: spec.array.level.is_redundant(),
         sync_speed_max: None,
+        resyncs: false,
     })
 }
 

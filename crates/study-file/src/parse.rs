@@ -1,5 +1,6 @@
 //! TOML to entries: tables whose values are parsed by their keys.
 
+mod disks;
 pub(crate) mod document;
 pub(crate) mod entry;
 mod long_text;

@@ -9,7 +9,7 @@ mod own_model;
 mod redundancy;
 mod silent_corruption;
 
-pub use array::{ArraySpec, Bitmap, InnerArray, Integrity, IntegrityMode};
+pub use array::{ArraySpec, Bitmap, InitialResync, InnerArray, Integrity, IntegrityMode};
 pub use bus::{Bus, BusKind, Holds};
 pub use filesystems::{Align, FilesystemKind, FilesystemSpec, JournalMode, Pool, Profile, ZfsSpec, ZfsSync};
 pub use group_disk::GroupDisk;

@@ -22,7 +22,7 @@ use study::act::ActKind;
 use study::event::{Event, Failure, Sample};
 use study::metric::Metric;
 use study::plan::{Cell, Trial};
-use study::stack::StackSpec;
+use study::stack::{InitialResync, StackSpec};
 use study::workload::Work;
 use tools::{Tool, Tools};
 
@@ -133,7 +133,8 @@ fn run_steps(
         let acted = !trial.cell.acts.is_empty();
         // Corruption by an act was already checked.
         let corrupts = trial.cell.acts.iter().any(|act| act.kind == ActKind::Corrupt);
-        if acted && !degraded && !corrupts {
+        let is_assumed = spec.array.initial_resync == Some(InitialResync::AssumeClean);
+        if acted && !degraded && !corrupts && !is_assumed {
             check_array(stack, context)?;
         }
         Ok(())

@@ -103,7 +103,8 @@ impl Host for StackHost<'_, '_> {
         };
         let clear = |context: &mut Context<'_>| {
             stack::quiesce(stack, how, context)?;
-            stack::drop_caches(stack, &[], context).map(drop)
+            stack::drop_caches(stack, &[], context)?;
+            stack::release_resync(stack, context)
         };
         match self.has_other_disks() {
             true => clear(self.context)?,

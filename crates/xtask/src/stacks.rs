@@ -35,6 +35,7 @@ const TOPOLOGY: &[&str] = &[
     "skip_copy",
     "sync_speed_min",
     "sync_speed_max",
+    "initial_resync",
     "luks",
     "luks_sector_size",
     "no_read_workqueue",

@@ -185,7 +185,7 @@ impl Laboratory {
                 ["lvm", command, ..] => *command == "lvs",
                 // Called between the tests of a workload.
                 ["zpool", command, ..] => ["export", "import"].contains(command),
-                ["dmsetup", command, ..] => ["suspend", "resume"].contains(command),
+                ["dmsetup", command, ..] => ["suspend", "resume", "table"].contains(command),
                 _ => false,
             };
             if !only_looks {

@@ -66,3 +66,29 @@ fn unequal_disks_make_an_array_with_zones() {
         assert!(rate > 10.0, "{rate}");
     }
 }
+
+/// A new array is slower while md computes its parity, and with --assume-clean a check finds what was never computed.
+#[test]
+fn an_array_on_its_first_day_serves_less() {
+    let Some(laboratory) = Laboratory::open() else { return };
+    let results = laboratory.run(
+        r#"
+        ram = "128M"
+        [disks]
+        model = "wd-500gb-2007"
+        count = 4
+        [[stack]]
+        array = { level = 5, size = "4G", initial_resync = ["before", "during"] }
+        fs = { type = "raw" }
+        [[workload]]
+        name = "w"
+        io = { rw = "randread", bs = "4K", size = "1G", iodepth = 4, direct = true, ramp_time = "2s", runtime = "5s" }
+        [precision]
+        trials = 1
+        "#,
+    );
+    let of = |stack: &str| results.sample_of(&format!("{stack} | w"), "randread", "iops");
+    let (during, before) = (of("during the initial resync"), of("raw"));
+    println!("reads a second: {before:.0}, and {during:.0} during the initial resync");
+    assert!(during < 0.9 * before && during > 0.2 * before, "{during} {before}");
+}

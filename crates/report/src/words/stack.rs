@@ -2,7 +2,8 @@
 
 use crate::words::figure::{bytes, count};
 use study::stack::{
-    Align, ArraySpec, Bitmap, DATA, FilesystemSpec, InnerArray, Layer, MachineSpec, StackSpec, ZfsSpec, ZfsSync,
+    Align, ArraySpec, Bitmap, DATA, FilesystemSpec, InitialResync, InnerArray, Layer, MachineSpec, StackSpec,
+    ZfsSpec, ZfsSync,
 };
 use study::wording::joined;
 
@@ -43,6 +44,10 @@ pub(crate) fn array(array: &ArraySpec) -> String {
         array
             .sync_speed_max
             .map(|speed| format!("resync at {speed} KiB/s or less")),
+        array.initial_resync.map(|resync| match resync {
+            InitialResync::During => "initial resync during the tests".to_owned(),
+            InitialResync::AssumeClean => "no initial resync (--assume-clean)".to_owned(),
+        }),
         array
             .integrity
             .map(|integrity| format!("dm-integrity crc32c, {}", integrity.mode.word())),

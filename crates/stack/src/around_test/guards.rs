@@ -81,7 +81,15 @@ fn background(
     spec: &StackSpec,
     context: &mut Context<'_>,
 ) -> Result<Option<String>, Cause> {
-    for array in stack.arrays() {
+    for array in stack.arrays().filter(|array| array.resyncs) {
+        if array.is_idle(context.access.executor)? {
+            return Ok(Some(
+                "the initial resync ended before the test did: use a larger `size` of the array, or a shorter test"
+                    .to_owned(),
+            ));
+        }
+    }
+    for array in stack.arrays().filter(|array| !array.resyncs) {
         if !array.is_idle(context.access.executor)? {
             let action = context.access.executor.read(&array.attribute("sync_action"))?;
             let name = &array.device.kernel_name;

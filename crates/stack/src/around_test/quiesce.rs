@@ -42,8 +42,12 @@ pub fn quiesce(stack: &Stack, how: Quiesce, context: &mut Context<'_>) -> Result
     context.step("quiesce");
     let began = Instant::now();
     page_cache::write_back(stack.mount_point.as_deref())?;
-    for array in stack.arrays().filter(|_| !how.degraded) {
-        array.wait_until_idle(context.access.executor)?;
+    for array in stack.arrays() {
+        match array.resyncs {
+            true => array.hold_resync(context.access.executor)?,
+            false if how.degraded => {}
+            false => array.wait_until_idle(context.access.executor)?,
+        }
     }
     let mut unrest = String::new();
     let mut last = counters(stack)?;
@@ -69,6 +73,12 @@ pub fn quiesce(stack: &Stack, how: Quiesce, context: &mut Context<'_>) -> Result
     Ok(context.guard("quiesced", passed, detail))
 }
 
+/// Lets md go on with the initial resync of an array that the study wants to be tested meanwhile.
+pub fn release_resync(stack: &Stack, context: &mut Context<'_>) -> Result<(), Cause> {
+    let mut arrays = stack.arrays().filter(|array| array.resyncs);
+    arrays.try_for_each(|array| array.release_resync(context.access.executor))
+}
+
 fn not_at_rest(
     stack: &Stack,
     last: &[DiskStats],
@@ -82,7 +92,8 @@ fn not_at_rest(
     {
         return Ok(Some(format!("requests still reach {}", busy.0.device)));
     }
-    for array in stack.arrays() {
+    // One that is not in sync is never marked clean.
+    for array in stack.arrays().filter(|array| !array.resyncs) {
         if !array.is_marked_clean(executor)? {
             return Ok(Some("the array is still marked active".to_owned()));
         }

@@ -19,7 +19,8 @@ pub(crate) struct Creation<'a> {
     pub(crate) journal: Option<&'a Path>,
     /// Folder for the file of an external bitmap.
     pub(crate) bitmap_file: Option<&'a Path>,
-    pub(crate) zeroed: bool,
+    /// Copies and parity are consistent already, or are taken to be.
+    pub(crate) in_sync: bool,
 }
 
 impl Creation<'_> {
@@ -53,7 +54,7 @@ impl Creation<'_> {
         }
         if spec.level.is_redundant() {
             call = self.consistency(call)?;
-            if self.zeroed {
+            if self.in_sync {
                 call = call.arg("--assume-clean");
             }
         }

@@ -13,7 +13,7 @@ use crate::machine::mount_options;
 use crate::machine::undo::Undo;
 use crate::machine::uuid;
 use std::path::{Path, PathBuf};
-use study::stack::{ArraySpec, BITMAP, Bitmap, FilesystemKind, JOURNAL};
+use study::stack::{ArraySpec, BITMAP, Bitmap, FilesystemKind, InitialResync, JOURNAL};
 
 impl Setup {
     pub(super) fn md(
@@ -95,7 +95,11 @@ impl Setup {
                 journal,
                 bitmap_file,
                 // dm-integrity has written zeros to everything that md uses.
-                zeroed: self.zeroed || spec.integrity.is_some(),
+                in_sync: match spec.initial_resync {
+                    Some(InitialResync::During) => false,
+                    Some(InitialResync::AssumeClean) => true,
+                    None => self.zeroed || spec.integrity.is_some(),
+                },
             }
             .invocation()?,
         };
@@ -112,9 +116,12 @@ impl Setup {
             uuid,
             redundant: spec.level.is_redundant(),
             sync_speed_max: None,
+            resyncs: spec.initial_resync == Some(InitialResync::During),
         };
         array.check_created(spec, members, context.access.executor)?;
-        if !array.is_idle(context.access.executor)? {
+        if array.resyncs {
+            array.hold_resync(context.access.executor)?;
+        } else if !array.is_idle(context.access.executor)? {
             self.begin("wait for resync", context);
             array.wait_until_idle(context.access.executor)?;
         }

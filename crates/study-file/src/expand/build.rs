@@ -3,8 +3,8 @@
 use crate::axes::Point;
 use crate::rules::md_geometry::default_bitmap;
 use study::stack::{
-    Align, ArraySpec, Bitmap, FilesystemKind, FilesystemSpec, GroupDisk, InnerArray, Integrity, IntegrityMode,
-    JournalMode, Layer, Level, Luks, Pool, Profile, ZfsSpec, ZfsSync,
+    Align, ArraySpec, Bitmap, FilesystemKind, FilesystemSpec, GroupDisk, InitialResync, InnerArray, Integrity,
+    IntegrityMode, JournalMode, Layer, Level, Luks, Pool, Profile, ZfsSpec, ZfsSync,
 };
 
 /// The disks that the array names; empty for all of `data`.
@@ -49,6 +49,7 @@ pub(crate) fn array(point: &Point, disk_bytes: Option<u64>) -> ArraySpec {
         skip_copy: small("skip_copy"),
         sync_speed_min: small("sync_speed_min"),
         sync_speed_max: small("sync_speed_max"),
+        initial_resync: initial_resync(point),
         integrity: integrity(point),
         extent_bytes: point.number("extent"),
     }
@@ -66,6 +67,11 @@ pub(crate) fn layers(point: &Point) -> [Vec<Layer>; 2] {
         Some("array") => [Vec::new(), vec![luks]],
         _ => [Vec::new(), Vec::new()],
     }
+}
+
+fn initial_resync(point: &Point) -> Option<InitialResync> {
+    let word = point.text("initial_resync")?;
+    InitialResync::ALL.into_iter().find(|known| known.word() == word)
 }
 
 fn integrity(point: &Point) -> Option<Integrity> {

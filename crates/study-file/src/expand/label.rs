@@ -59,6 +59,7 @@ const ORDER: &[&str] = &[
     "skip_copy",
     "sync_speed_min",
     "sync_speed_max",
+    "initial_resync",
     "integrity",
     "integrity_mode",
     "extent",
@@ -234,6 +235,9 @@ fn part(axis: &str, word: &str, named: &Named) -> Option<String> {
         "group_thread_cnt" | "rmw_level" | "skip_copy" | "sync_speed_min" | "sync_speed_max" => {
             format!("{axis} {word}")
         }
+        "initial_resync" if word == "before" => return None,
+        "initial_resync" if word == "during" => "during the initial resync".to_owned(),
+        "initial_resync" => word.to_owned(),
         "integrity" if word == "none" => return None,
         "integrity" => format!("dm-integrity {word}"),
         "integrity_mode" => format!("integrity-{word}"),

@@ -1,5 +1,6 @@
 //! Parses one value of the study file according to its key.
 
+use super::disks;
 use super::wrong_value::{WrongValue, wrong};
 use crate::schema::fio_options::wrong_value;
 use crate::schema::key::{Axis, Key, Takes};
@@ -127,7 +128,7 @@ pub(crate) fn read_value(key: &Key, value: &DeValue, known: &Known) -> Result<Va
             ),
         },
         Takes::Count { min, max } => count(key, value, min, max),
-        Takes::BusDisks => bus_disk(key, value),
+        Takes::BusDisks => disks::of_bus(key, value),
         Takes::Share { above, below } => share(key, value, above, below),
         Takes::Word(words) | Takes::Words(words) => word(key, value, words),
         Takes::Figures => figure(key, value),
@@ -156,7 +157,7 @@ fn text(key: &Key, value: &DeValue, known: &Known) -> Result<Value, WrongValue> 
         Takes::Kernel => kernel(key, text, known),
         Takes::Processor => processor(key, text, known),
         Takes::Mount => mount(text),
-        Takes::Members => members(key, text),
+        Takes::Members => disks::members(key, text),
         Takes::Pattern => match Pattern::parse(text) {
             Ok(pattern) => Ok(Value::Text(pattern.word())),
             Err((message, help)) => wrong(message, help),
@@ -199,7 +200,7 @@ fn no_text<T>(key: &Key, value: &DeValue) -> Result<T, WrongValue> {
     }
 }
 
-fn name(key: &Key, text: &str) -> Result<Value, WrongValue> {
+pub(super) fn name(key: &Key, text: &str) -> Result<Value, WrongValue> {
     if text.trim().is_empty() {
         return wrong(format!("`{}` is empty", key.name), format!("it is {}", key.help()));
     }
@@ -263,7 +264,7 @@ fn sized(key: &Key, text: &str, min: u64, max: u64) -> Result<Value, WrongValue>
     Ok(Value::Bytes(bytes))
 }
 
-fn count(key: &Key, value: &DeValue, min: u64, max: u64) -> Result<Value, WrongValue> {
+pub(super) fn count(key: &Key, value: &DeValue, min: u64, max: u64) -> Result<Value, WrongValue> {
     let number = match value {
         DeValue::Integer(number) => number,
         DeValue::String(text) if text.trim().parse::<u64>().is_ok() => {
@@ -290,36 +291,6 @@ fn count(key: &Key, value: &DeValue, min: u64, max: u64) -> Result<Value, WrongV
         _ => wrong(
             format!("`{}` cannot be {}", key.name, number.as_str()),
             format!("it must be from {min} to {max}"),
-        ),
-    }
-}
-
-/// `1`, `"journal"`, `"source:1"`.
-fn bus_disk(key: &Key, value: &DeValue) -> Result<Value, WrongValue> {
-    match value {
-        DeValue::Integer(_) => count(key, value, 1, 4096),
-        DeValue::String(text) => name(key, text),
-        other => wrong(
-            format!("`{}` must be a list of disks, not {}", key.name, type_name(other)),
-            key.help(),
-        ),
-    }
-}
-
-/// `data:1,ssd`: spaces after commas do not count.
-fn members(key: &Key, text: &str) -> Result<Value, WrongValue> {
-    let parts: Vec<&str> = text.split([',', '+']).map(str::trim).collect();
-    let is_disk = |part: &&str| {
-        let number = part
-            .split_once(':')
-            .map_or(Some(1), |(_, number)| number.parse::<u32>().ok());
-        !part.is_empty() && !part.starts_with(':') && number.is_some_and(|number| number > 0)
-    };
-    match parts.iter().all(is_disk) {
-        true => Ok(Value::Text(parts.join(","))),
-        false => wrong(
-            format!("`{}` cannot be `{text}`", key.name),
-            "write groups of disks, or single disks of them by number, separated by commas: \"data:1,ssd:1\"",
         ),
     }
 }

@@ -1,12 +1,13 @@
 //! Rules of md's crash consistency: bitmap, write journal, partial parity log; and of nested arrays.
 
 use crate::rules::impossible::{Impossible, impossible};
-use study::stack::{ArraySpec, BITMAP, Bitmap, JOURNAL, Level, MachineSpec};
+use study::stack::{ArraySpec, BITMAP, Bitmap, InitialResync, JOURNAL, Level, MachineSpec};
 
 pub(crate) fn check(array: &ArraySpec, machine: &MachineSpec) -> Vec<Impossible> {
     let mut all = Vec::new();
     all.extend(external_bitmap(array, machine));
     all.extend(write_journal(array, machine));
+    all.extend(initial_resync(array, machine));
     all.extend(ppl(array));
     all.extend(inner(array, machine));
     all
@@ -64,6 +65,35 @@ fn write_journal(array: &ArraySpec, machine: &MachineSpec) -> Option<Impossible>
         return impossible(ABOUT, reason, "leave `write_journal` out");
     }
     group_is_there(machine, JOURNAL, ABOUT, "a write journal")
+}
+
+/// Whether md could resync the new array, and is the only one that does.
+fn initial_resync(array: &ArraySpec, machine: &MachineSpec) -> Option<Impossible> {
+    const ABOUT: &[&str] = &["initial_resync", "level", "of_level", "integrity", "create_once"];
+    let resync = array.initial_resync?;
+    let word = resync.word();
+    let refuse = |reason: String| impossible(ABOUT, reason, "leave `initial_resync` out, or write \"before\"");
+    let name = array.level.facts().name;
+    if !array.level.is_md() || !array.level.is_redundant() {
+        return refuse(format!("md does not resync {name}: it has no copies or parity"));
+    }
+    if array.of.is_some() {
+        return refuse(format!(
+            "`initial_resync = \"{word}\"` is not supported with nested RAID"
+        ));
+    }
+    if array.integrity.is_some() {
+        return refuse("dm-integrity has written all members before: there is no resync".to_owned());
+    }
+    if machine.create_once {
+        return refuse(format!(
+            "`initial_resync = \"{word}\"` needs an array that was just created, not a copy"
+        ));
+    }
+    if resync == InitialResync::During && array.ppl {
+        return refuse("an array with a partial parity log is resynced before it is used".to_owned());
+    }
+    None
 }
 
 fn ppl(array: &ArraySpec) -> Option<Impossible> {

@@ -48,6 +48,7 @@ const BUSES: &[&[&str]] = BusKind::WORDS;
 const WRITTEN: &[&[&str]] = &[&["random"], &["sequential"]];
 const BITMAPS: &[&[&str]] = &[&["internal"], &["none"], &["external"]];
 const INTEGRITY: &[&[&str]] = &[&["none"], &["crc32c"]];
+const RESYNCS: &[&[&str]] = &[&["before"], &["during"], &["assume-clean"]];
 const INTEGRITY_MODES: &[&[&str]] = &[&["journal"], &["bitmap"], &["direct"]];
 const LUKS_ON: &[&[&str]] = &[&["none"], &["members"], &["array"]];
 const METADATA: &[&[&str]] = &[&["1.2"], &["1.1"], &["1.0"], &["0.90"]];
@@ -186,6 +187,7 @@ static KEYS: &[Key] = &[
         writes full pages without a copy to the stripe cache"),
     key(Table::Array, "sync_speed_min", Count { min: 1, max: 100_000_000 }, ListedOrDefault, "the kernel's (1000)", "redundant levels: minimum rate of resync, recovery and check next to other requests, in KiB/s of each member"),
     key(Table::Array, "sync_speed_max", Count { min: 1, max: 100_000_000 }, ListedOrDefault, "the kernel's (200000)", "redundant levels: maximum rate of resync, recovery and check, in KiB/s of each member; not where raidlab itself waits for them"),
+    key(Table::Array, "initial_resync", Word(RESYNCS), Listed, "`before`", "redundant levels of md: `before`, the tests wait for the resync of the new array (in the lab disks are zeros, and there is nothing to do); `during`, it runs while they do, as on an array's first day; `assume-clean`, there is none (`mdadm --assume-clean`)"),
     key(Table::Array, "integrity", Word(INTEGRITY), Listed, "`none`", "md: dm-integrity between each disk and md \
         (integritysetup) with a checksum of every sector of 512 bytes: silent corruption becomes a read error"),
     key(Table::Array, "integrity_mode", Word(INTEGRITY_MODES), ListedOrDefault, "integritysetup's (`journal`)", "how \

@@ -59,6 +59,9 @@ pub struct ArraySpec {
     pub sync_speed_min: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sync_speed_max: Option<u32>,
+    /// When md makes copies and parity consistent after it has created the array; absent for before the tests.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub initial_resync: Option<InitialResync>,
     /// dm-integrity between each disk and md: a checksum of every sector; none if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub integrity: Option<Integrity>,
@@ -195,6 +198,29 @@ impl IntegrityMode {
             Self::Journal => "journal",
             Self::Bitmap => "bitmap",
             Self::Direct => "direct",
+        }
+    }
+}
+
+/// What becomes of the resync of a new array, other than that the tests wait for it. In the lab disks are zeros, so that copies and
+/// parity are consistent without one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum InitialResync {
+    /// It runs during the tests.
+    During,
+    /// There is none (`mdadm --assume-clean`), whatever the disks hold.
+    AssumeClean,
+}
+
+impl InitialResync {
+    pub const ALL: [Self; 2] = [Self::During, Self::AssumeClean];
+
+    /// Name in studies.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::During => "during",
+            Self::AssumeClean => "assume-clean",
         }
     }
 }

@@ -20,6 +20,8 @@ pub struct Array {
     pub redundant: bool,
     /// md's `sync_speed_max`, KiB/s, if the study sets it.
     pub(crate) sync_speed_max: Option<u32>,
+    /// Its initial resync runs during the tests, and is held between them.
+    pub(crate) resyncs: bool,
 }
 
 impl Array {
@@ -37,6 +39,15 @@ impl Array {
         Ok(executor.read(&self.attribute("sync_action"))? == "idle"
             && executor.read(&self.attribute("resync_start"))? == "none"
             && read_number(executor, &self.attribute("degraded"))? == 0)
+    }
+
+    /// Stops the initial resync where it is, until [`release_resync`](Self::release_resync).
+    pub(crate) fn hold_resync(&self, executor: &mut dyn Executor) -> Result<(), Cause> {
+        executor.write(&self.attribute("sync_action"), "frozen")
+    }
+
+    pub(crate) fn release_resync(&self, executor: &mut dyn Executor) -> Result<(), Cause> {
+        executor.write(&self.attribute("sync_action"), "idle")
     }
 
     /// Whether the superblocks are marked clean; md does that 200 ms after the last write.

@@ -92,7 +92,7 @@ mod tests {
             members: &members,
             journal: None,
             bitmap_file: None,
-            zeroed: false,
+            in_sync: false,
         };
         let create = create.invocation().expect("is possible");
         machine.run(&create, &mut |_| ()).expect("runs");
@@ -102,6 +102,7 @@ mod tests {
             uuid: "UUID".to_owned(),
             redundant: true,
             sync_speed_max: None,
+            resyncs: false,
         };
         (machine, array)
     }

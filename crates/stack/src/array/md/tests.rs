@@ -37,7 +37,7 @@ fn own_arguments(spec: &ArraySpec, count: usize, zeroed: bool) -> Result<String,
         members: &members,
         journal: None,
         bitmap_file: None,
-        zeroed,
+        in_sync: zeroed,
     };
     let line = creation.invocation()?.to_string();
     let common = "mdadm --create /dev/md100 --config=none --homehost=<none> --name=NAME --uuid=UUID --run ";
