@@ -14,7 +14,7 @@ use crate::rules::md_tunables;
 use crate::rules::members;
 use crate::rules::memory;
 use crate::syntax::unit::describe_size;
-use study::stack::{Align, FilesystemKind, MachineKind, MachineSpec, StackSpec};
+use study::stack::{Align, FilesystemKind, Layer, MachineKind, MachineSpec, StackSpec};
 
 /// All reasons why the stack is impossible.
 pub(crate) fn check_stack(machine: &MachineSpec, stack: &StackSpec, disk_bytes: Option<u64>) -> Vec<Impossible> {
@@ -113,6 +113,9 @@ pub(crate) fn room_bytes(machine: &MachineSpec, stack: &StackSpec, disk_bytes: O
     let disks = machine.member_count(&stack.array);
     let buildable = active_disks(&stack.array, disks) > 0;
     let large = disk_bytes.is_none_or(|disk| stack.array.member_size_bytes.is_none_or(|size| size <= disk));
-    let array = capacity(&stack.array, disks, disk_bytes).filter(|bytes| buildable && large && *bytes > 0)?;
+    let headers = |layers: &[Layer]| -> u64 { layers.iter().map(|layer| layer.header_bytes()).sum() };
+    let member = disk_bytes.map(|bytes| bytes.saturating_sub(headers(&stack.member_layers)));
+    let array = capacity(&stack.array, disks, member).filter(|bytes| buildable && large && *bytes > 0)?;
+    let array = array.saturating_sub(headers(&stack.layers));
     Some(many_devices::usable(stack, disks, array)).filter(|bytes| *bytes > 0)
 }

@@ -111,3 +111,20 @@ fn layers_that_cannot_be_are_refused_with_what_would_be_right() {
         }
     }
 }
+
+/// The header of LUKS takes 16 MiB of the array.
+#[test]
+fn what_does_not_fit_beside_the_header_is_refused() {
+    let study = |on: &str, mib: u64| {
+        let source = format!(
+            "[disks]\ncount = 2\n[[stack]]\narray = {{ level = 1, size = \"1G\" }}\nfs = {{ type = \"raw\" }}\nluks = {{ on = \"{on}\" }}\n\
+             [[workload]]\nname = \"w\"\nio = {{ rw = \"randread\", bs = \"4K\", size = \"{mib}M\" }}\n"
+        );
+        read(&source, "studies/layers.toml", &Known::default()).map_err(|diagnostics| diagnostics.to_string())
+    };
+    study("none", 1024).expect("fills the array");
+    study("members", 1024).expect("the members are larger");
+    study("array", 1008).expect("fills what is left");
+    let said = study("array", 1009).expect_err("is too large");
+    assert!(said.contains("the workload needs about"), "{said}");
+}

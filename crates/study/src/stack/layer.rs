@@ -17,6 +17,14 @@ impl Layer {
         }
     }
 
+    /// Bytes of the device that are not its own: a header.
+    pub const fn header_bytes(self) -> u64 {
+        match self {
+            // cryptsetup's default for LUKS2.
+            Self::Luks(_) => 16 << 20,
+        }
+    }
+
     /// With what the study says of it: `LUKS with sectors of 512 B, no read workqueue`.
     pub fn words(self) -> String {
         match self {
