@@ -8,7 +8,7 @@ use runner::{DiskSource, HostPlace, disks_of};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use study::plan::{Plan, Trial};
-use study::stack::{DiskGroup, Layer, MachineKind, StackSpec};
+use study::stack::{DiskGroup, Layer, MachineKind};
 use tools::{Invocation, Tool, Tools};
 use trial::{DiskKind, DryRunOn, Limits, OUTPUT_BYTES_MAX, Teardown, TrialSetting};
 
@@ -373,16 +373,12 @@ fn check_kernel(plan: &Plan, is_dry_run: bool) -> Result<(), Error> {
             missing.push(words);
         }
     }
-    let any = |is_used: fn(&StackSpec) -> bool| plan.cells.iter().any(|cell| is_used(&cell.stack));
-    for (module, is_used) in [
-        ("dm-integrity", any(|stack| stack.array.integrity.is_some())),
-        (
-            "dm-crypt",
-            any(|stack| stack.all_layers().any(|layer| matches!(layer, Layer::Luks(_)))),
-        ),
-    ] {
-        if is_used && !is_dry_run && !host::kernel_has_target(module) {
-            missing.push(module.to_owned());
+    for stack in plan.cells.iter().map(|cell| &cell.stack).filter(|_| !is_dry_run) {
+        let integrity = stack.array.integrity.map(|_| "dm-integrity");
+        for module in integrity.into_iter().chain(stack.all_layers().map(Layer::module)) {
+            if !missing.iter().any(|other| other == module) && !host::kernel_has_target(module) {
+                missing.push(module.to_owned());
+            }
         }
     }
     if missing.is_empty() {

@@ -3,6 +3,7 @@
 pub(crate) mod integrity;
 pub(crate) mod luks;
 pub(crate) mod lvm;
+pub(crate) mod lvm_cache;
 pub(crate) mod md;
 pub(crate) mod stripes;
 pub(crate) mod zfs;

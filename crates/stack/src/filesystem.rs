@@ -7,7 +7,7 @@ use crate::machine::context::Teardown;
 use crate::machine::error::Cause;
 use filesystems::{BlockSizes, Made, MountSource};
 use std::path::{Path, PathBuf};
-use study::stack::{Bitmap, FilesystemKind, FilesystemSpec, IntegrityMode, StackSpec};
+use study::stack::{Bitmap, FilesystemKind, FilesystemSpec, IntegrityMode, Layer, StackSpec};
 use tools::{Invocation, Tool};
 
 /// The programs needed to set up and tear down a stack.
@@ -28,7 +28,9 @@ pub fn tools_needed(spec: &StackSpec, teardown: Teardown) -> Vec<Tool> {
             let asked = teardown == Teardown::Full || integrity.mode == IntegrityMode::Journal;
             tools.extend(asked.then_some(Tool::Dmsetup));
         }
-        let has_luks = spec.all_layers().next().is_some();
+        let has_luks = spec.all_layers().any(|layer| matches!(layer, Layer::Luks(_)));
+        let has_cache = spec.has_cache();
+        tools.extend(has_cache.then_some([Tool::Lvm, Tool::Dmsetup]).into_iter().flatten());
         tools.extend(
             has_luks
                 .then_some([Tool::Cryptsetup, Tool::Dmsetup])

@@ -2,9 +2,10 @@
 
 mod pool;
 
-use crate::array::luks;
+use crate::array::lvm_cache::{self, CachedVolume};
 use crate::array::md::{self, Array};
 use crate::array::zfs::ZPOOL;
+use crate::array::{luks, lvm};
 use crate::filesystem;
 use crate::filesystem::mounting::Mounting;
 use crate::machine::context::Context;
@@ -16,7 +17,7 @@ use crate::machine::sysfs;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use study::stack::{JOURNAL, Layer, Level, StackSpec};
+use study::stack::{CACHE, JOURNAL, Layer, Level, StackSpec};
 use tools::{Invocation, Tool, ToolError};
 
 /// One md array or a single disk, or the disks of a filesystem that uses several, and the filesystem on it; or a
@@ -62,7 +63,7 @@ pub fn recover(
     }
     let name = context.setting.name;
     for (number, member) in members.iter_mut().enumerate() {
-        *member = opened(&spec.member_layers, member, (name, Some(number)), context)?;
+        *member = opened(&spec.member_layers, member, (name, Some(number), disks), context)?;
     }
     let mut array = None;
     let mut devices = members.clone();
@@ -74,7 +75,7 @@ pub fn recover(
         devices.truncate(1);
     }
     if let [device] = devices.as_mut_slice() {
-        *device = opened(&spec.layers, device, (name, None), context)?;
+        *device = opened(&spec.layers, device, (name, None, disks), context)?;
     }
     let journal = match &spec.filesystem.journal_on {
         Some(group) => Some(disks.first(group)?),
@@ -92,16 +93,29 @@ pub fn recover(
 fn opened(
     layers: &[Layer],
     device: &Path,
-    (stack, member): (&str, Option<usize>),
+    (stack, member, disks): (&str, Option<usize>, &Disks),
     context: &mut Context<'_>,
 ) -> Result<PathBuf, Cause> {
     let mut top = device.to_owned();
     for layer in layers {
         context.step("open");
-        let Layer::Luks(luks) = *layer;
-        let name = luks::name_of(stack, member);
-        context.access.run(&luks::open(&top, &name, luks), &[&top])?;
-        top = device_mapper::node_of(&name);
+        top = match *layer {
+            Layer::Luks(luks) => {
+                let name = luks::name_of(stack, member);
+                context.access.run(&luks::open(&top, &name, luks), &[&top])?;
+                device_mapper::node_of(&name)
+            }
+            Layer::Cache(cache) => {
+                let volume = CachedVolume {
+                    cache,
+                    group: lvm_cache::group_of(stack),
+                    devices: [top, disks.first(CACHE)?.to_owned()],
+                    udev: lvm::udev_runs(context.access.executor),
+                };
+                context.access.run(&volume.activation(true), &volume.devices)?;
+                volume.node()
+            }
+        };
     }
     Ok(top)
 }
@@ -109,13 +123,39 @@ fn opened(
 /// Closes a stack's layers on this member, or on the array, if they are open.
 fn close_layers(layers: &[Layer], member: Option<usize>, context: &mut Context<'_>) -> Result<(), Cause> {
     for layer in layers.iter().rev() {
-        let Layer::Luks(_) = layer;
-        let name = luks::name_of(context.setting.name, member);
-        if context.access.executor.exists(&device_mapper::node_of(&name)) {
-            context.access.ask(&luks::close(&name))?;
+        match *layer {
+            Layer::Luks(_) => {
+                let name = luks::name_of(context.setting.name, member);
+                if context.access.executor.exists(&device_mapper::node_of(&name)) {
+                    context.access.ask(&luks::close(&name))?;
+                }
+            }
+            Layer::Cache(_) => close_group(&lvm_cache::group_of(context.setting.name), context)?,
         }
     }
     Ok(())
+}
+
+/// Removes the devices of a volume group, those that are on others first.
+fn close_group(group: &str, context: &mut Context<'_>) -> Result<(), Cause> {
+    let prefix = format!("{}-", group.replace('-', "--"));
+    loop {
+        let listed = context.access.ask(&Invocation::new(Tool::Dmsetup).arg("ls"))?.stdout;
+        let names = listed.lines().filter_map(|line| line.split_whitespace().next());
+        let left: Vec<&str> = names.filter(|name| name.starts_with(&prefix)).collect();
+        if left.is_empty() {
+            return Ok(());
+        }
+        let remove = |name: &&str| Invocation::new(Tool::Dmsetup).args(["remove", name]);
+        // One that another is on cannot be removed yet.
+        let removed = left
+            .iter()
+            .filter(|name| context.access.ask(&remove(name)).is_ok())
+            .count();
+        if removed == 0 {
+            return Err(Cause::State(format!("{} cannot be removed", left.join(", "))));
+        }
+    }
 }
 
 fn assemble(

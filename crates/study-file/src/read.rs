@@ -147,14 +147,22 @@ fn units(top: &Entry, kind: MachineKind, known: &Known, found: &mut Found) -> Ve
             _ => Vec::new(),
         };
         let (no_array, no_fs) = (one("array", Table::Array), one("fs", Table::Filesystem));
-        let no_luks = one("luks", Table::Luks);
+        let (no_cache, no_luks) = (one("cache", Table::Cache), one("luks", Table::Luks));
+        let layers = stack.tables("cache").iter().chain(&no_cache);
+        let layers = layers.flat_map(|cache| {
+            stack
+                .tables("luks")
+                .iter()
+                .chain(&no_luks)
+                .map(move |luks| (cache, luks))
+        });
         let no_of = Entry::absent(Table::Inner, stack.span.clone());
         for array in stack.tables("array").iter().chain(&no_array) {
-            for luks in stack.tables("luks").iter().chain(&no_luks) {
+            for (cache, luks) in layers.clone() {
                 for fs in stack.tables("fs").iter().chain(&no_fs) {
                     let of = array.tables("of").first().unwrap_or(&no_of);
                     let tables = [top, disks].into_iter().chain(disks.tables("state"));
-                    let tables = tables.chain([array, of, luks, fs, stack]);
+                    let tables = tables.chain([array, of, cache, luks, fs, stack]);
                     let mut axes: Vec<Axis> = tables.flat_map(|entry| axes_of(entry, known)).collect();
                     give_zfs_all_disks(&mut axes);
                     units.push(Unit {

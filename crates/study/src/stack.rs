@@ -13,7 +13,7 @@ pub use array::{ArraySpec, Bitmap, InitialResync, InnerArray, Integrity, Integri
 pub use bus::{Bus, BusKind, Holds};
 pub use filesystems::{Align, FilesystemKind, FilesystemSpec, JournalMode, Pool, Profile, ZfsSpec, ZfsSync};
 pub use group_disk::GroupDisk;
-pub use layer::{Layer, Luks};
+pub use layer::{CacheKind, DiskCache, Layer, Luks};
 pub use level::{Level, LevelFacts, MEMBER_WORDS, Manager, Members};
 pub use own_model::OwnModel;
 pub use redundancy::Keeper;
@@ -189,6 +189,8 @@ pub const DATA: &str = "data";
 pub const JOURNAL: &str = "journal";
 /// The group whose first disk holds the small filesystem with md's bitmap file.
 pub const BITMAP: &str = "bitmap";
+/// The group whose first disk is a cache of the array.
+pub const CACHE: &str = "cache";
 /// The group whose first disk is ZFS's special device.
 pub const SPECIAL: &str = "special";
 
@@ -224,6 +226,11 @@ impl StackSpec {
     /// Every layer, from the disks up.
     pub fn all_layers(&self) -> impl Iterator<Item = Layer> + Clone + '_ {
         self.member_layers.iter().chain(&self.layers).copied()
+    }
+
+    /// Whether a disk other than its members may answer requests.
+    pub fn has_cache(&self) -> bool {
+        self.layers.iter().any(|layer| matches!(layer, Layer::Cache(_)))
     }
 
     /// The stack of another group. Disk settings are those of the machine.

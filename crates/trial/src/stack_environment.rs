@@ -211,21 +211,21 @@ impl Host for StackHost<'_, '_> {
     }
 
     fn member_bytes_min(&self, bytes: u64) -> u64 {
-        if self.has_acts {
-            // While a member is missing, only the others are written.
+        if self.has_acts || self.spec.has_cache() {
+            // While a member is missing, only the others are written; what a cache holds need not be in the array yet.
             return bytes;
         }
         self.spec.array.member_bytes_min(self.disks, bytes)
     }
 
-    /// `None` for copy-on-write filesystems, which form full stripes themselves, and with md's write journal, which
-    /// is written first.
+    /// `None` for copy-on-write filesystems, which form full stripes themselves, and with md's write journal or a cache, which
+    /// are written first.
     fn write_unit(&self) -> Option<WriteUnit> {
         const CHUNK_BYTES: u64 = 512 << 10;
         const LVM_CHUNK_BYTES: u64 = 64 << 10;
         const RECORD_BYTES: u64 = 128 << 10;
         let (array, filesystem) = (&self.spec.array, &self.spec.filesystem);
-        if self.has_acts {
+        if self.has_acts || self.spec.has_cache() {
             return None;
         }
         if filesystem.kind.is_pool() {

@@ -393,7 +393,7 @@ fn takes(key: &Key) -> String {
         Takes::Variables => "table of values".to_owned(),
         Takes::NameOr(_) => "string on one line, or table".to_owned(),
         Takes::One(_) => "table".to_owned(),
-        Takes::Many(Table::Array | Table::Luks | Table::Filesystem | Table::Bus) => {
+        Takes::Many(Table::Array | Table::Cache | Table::Luks | Table::Filesystem | Table::Bus) => {
             "table or list of tables".to_owned()
         }
         Takes::Many(_) => "tables".to_owned(),

@@ -32,7 +32,7 @@ pub struct DiskBound {
 }
 
 impl DiskBound {
-    /// `None` if the data need not reach the disks: the filesystem compresses, or the program (Bonnie++, IOzone)
+    /// `None` if the data need not reach the disks: the filesystem compresses, a cache answers, or the program (Bonnie++, IOzone)
     /// measures the page cache on purpose.
     pub fn of(trial: &Trial, models: &Models) -> Option<Self> {
         let cell = &trial.cell;
@@ -40,6 +40,7 @@ impl DiskBound {
         let compresses = stack.mount_options.iter().any(|option| option.starts_with("compress"));
         if compresses
             || stack.filesystem.compresses()
+            || stack.has_cache()
             || matches!(cell.workload.work, Work::Bonnie(_) | Work::Iozone(_))
         {
             return None;

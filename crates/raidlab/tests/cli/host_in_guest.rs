@@ -151,6 +151,53 @@ dmsetup deps -o devname mine-luks | grep vdd && echo BYSTANDER IS WELL
     );
 }
 
+/// What is dirty in the cache is written back before the machine gets its disks back.
+#[test]
+#[ignore = "test-all"]
+fn lab_host_caches_come_and_go() {
+    let study = RAID5
+        .replace("count = 3\n", "count = 3\n[disks.cache]\n")
+        .replace("32M", "400M")
+        .replace(
+            "fs =",
+            "cache = [{ type = \"dm-cache\", mode = \"writeback\", size = \"64M\" }, { type = \"dm-writecache\", size = \"64M\" }]\nfs =",
+        )
+        .replace("[\"ext4\", \"xfs\"]", "\"ext4\"");
+    let machine = Machine {
+        kernel: MORE,
+        disks: disks(4),
+        ram_bytes: 1 << 30,
+        ..Machine::default()
+    };
+    let Some(said) = machine.script(
+        &study,
+        r#"
+run="$R run study.toml --on host --devices /dev/vda,/dev/vdb,/dev/vdc,/dev/vdd"
+$run &
+for wait in $(seq 600); do dmsetup ls | grep -q 'raidlab.*-data' && break; sleep 0.1; done; sleep 1
+kill -9 $!; wait $! || true; sleep 1
+dmsetup ls | grep -q 'raidlab.*-data' && echo IT IS LEFT
+$R clean
+dmsetup ls | grep raidlab && exit 1
+$run --destroy vda,vdb,vdc,vdd
+for disk in vda vdb vdc vdd; do test -z "$(wipefs --noheadings /dev/$disk)"; done
+test -z "$(ls /tmp/state | grep -v lock)"; dmsetup ls | grep raidlab && exit 1
+echo ALL IS GONE
+"#,
+    ) else {
+        return;
+    };
+    must_say(
+        &said,
+        &[
+            "IT IS LEFT",
+            "undone: remove the volume group vg-raidlab",
+            "0 failed",
+            "ALL IS GONE",
+        ],
+    );
+}
+
 const READS: &str = r#"
 [disks]
 count = 1

@@ -65,3 +65,34 @@ fn encrypted_arrays_are_rebuilt_and_survive_power_cuts() {
         }
     }
 }
+
+/// Reads that come again come from the solid-state drive once dm-cache has promoted their blocks.
+#[test]
+fn a_cache_serves_what_comes_again() {
+    let Some(laboratory) = Laboratory::open_with(&KernelName::parse("6.12+more")) else {
+        return;
+    };
+    let results = laboratory.run(
+        r#"
+        ram = "256M"
+        [disks]
+        model = "wd-wd40efrx"
+        count = 3
+        [disks.cache]
+        model = "samsung-870-evo-500gb"
+        [[stack]]
+        array = { level = 5, size = "1G" }
+        cache = { type = "dm-cache", size = "256M" }
+        fs = { type = "raw" }
+        [[workload]]
+        name = "again"
+        io = { rw = "randread", bs = "4K", size = "64M", iodepth = 8, direct = true, ramp_time = "30s", runtime = "200ms" }
+        [precision]
+        trials = 1
+        "#,
+    );
+    // The three disks do about 500.
+    let reads = results.sample("again", "randread", "iops");
+    println!("{reads:.0} reads a second");
+    assert!(reads > 20_000.0, "{reads}");
+}

@@ -94,7 +94,10 @@ fn makes(argv: &[String]) -> bool {
     let is_version = matches!(rest, ["--version" | "-V" | "version" | "--help"]);
     let makes = match name {
         "mdadm" => rest.contains(&"--create"),
-        "lvm" => matches!(rest.first(), Some(&("pvcreate" | "vgcreate" | "lvcreate"))),
+        "lvm" => matches!(
+            rest.first(),
+            Some(&("pvcreate" | "vgcreate" | "lvcreate" | "lvconvert"))
+        ),
         "zpool" | "zfs" => rest.first() == Some(&"create"),
         "integritysetup" | "cryptsetup" | "blkdiscard" => true,
         "pvcreate" | "vgcreate" | "lvcreate" | "mkreiserfs" | "mke2fs" | "mkntfs" | "bcachefs" => true,

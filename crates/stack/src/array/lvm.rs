@@ -32,6 +32,11 @@ pub(crate) fn udev_runs(executor: &mut dyn Executor) -> bool {
 /// A call of LVM that sees only these devices, including the lab's (by their name in /proc/devices), writes nothing
 /// outside them, and waits for udev only if it is running.
 pub(crate) fn call(command: &str, devices: &[PathBuf], udev: bool) -> Invocation {
+    call_with(command, devices, udev, "")
+}
+
+/// The same with more settings of LVM's section `global`.
+pub(crate) fn call_with(command: &str, devices: &[PathBuf], udev: bool, global: &str) -> Invocation {
     let accepted: String = devices
         .iter()
         .map(|device| format!("\"a|^{}$|\",", device.display()))
@@ -40,7 +45,7 @@ pub(crate) fn call(command: &str, devices: &[PathBuf], udev: bool) -> Invocation
     let config = format!(
         "devices {{ filter=[{accepted}\"r|.*|\"] use_devicesfile=0 types=[\"raidlab\",16] }} \
          activation {{ udev_sync={udev} udev_rules={udev} monitoring=0 }} \
-         backup {{ backup=0 archive=0 }} global {{ use_lvmpolld=0 }}"
+         backup {{ backup=0 archive=0 }} global {{ use_lvmpolld=0{global} }}"
     );
     Invocation::new(Tool::Lvm).arg(command).arg("--config").arg(config)
 }

@@ -7,7 +7,7 @@ use crate::machine::disks::Disks;
 use crate::machine::error::Cause;
 use crate::machine::{mount_options, request_queue};
 use std::path::PathBuf;
-use study::stack::{ArraySpec, BITMAP, Bitmap, JOURNAL, Level, SPECIAL, StackSpec};
+use study::stack::{ArraySpec, BITMAP, Bitmap, CACHE, JOURNAL, Level, SPECIAL, StackSpec};
 use tools::Version;
 
 /// Checks everything that can be checked before anything is changed.
@@ -64,6 +64,7 @@ pub(crate) fn external_disks(spec: &StackSpec, disks: &Disks) -> Result<Vec<Path
         spec.filesystem.journal_on.as_deref(),
         spec.filesystem.zfs.log.then_some(JOURNAL),
         spec.filesystem.zfs.special.then_some(SPECIAL),
+        spec.has_cache().then_some(CACHE),
     ];
     let mut paths = Vec::new();
     for group in groups.into_iter().flatten() {

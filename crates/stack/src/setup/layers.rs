@@ -1,14 +1,17 @@
 //! Layers on members and on the array.
 
 use super::steps::{Setup, wait_for};
-use crate::array::luks;
+use crate::array::lvm_cache::{self, CachedVolume};
+use crate::array::{luks, lvm};
 use crate::machine::context::Context;
 use crate::machine::device::BlockDevice;
 use crate::machine::device_mapper;
+use crate::machine::disks::Disks;
 use crate::machine::error::Cause;
 use crate::machine::undo::Undo;
 use crate::machine::uuid;
-use study::stack::{Layer, Luks};
+use std::path::Path;
+use study::stack::{CACHE, DiskCache, Layer, Luks};
 
 impl Setup {
     /// Each device with these layers on it, from the device up. `member` is its number; absent for the array.
@@ -16,16 +19,46 @@ impl Setup {
         &mut self,
         layers: &[Layer],
         device: &BlockDevice,
-        (stack, member): (&str, Option<usize>),
+        (stack, member, disks): (&str, Option<usize>, &Disks),
         context: &mut Context<'_>,
     ) -> Result<BlockDevice, Cause> {
         let mut top = device.clone();
         for layer in layers {
             top = match *layer {
                 Layer::Luks(luks) => self.luks(luks, &top, &luks::name_of(stack, member), context)?,
+                Layer::Cache(cache) => self.cache(cache, &top, (stack, disks.first(CACHE)?), context)?,
             };
         }
         Ok(top)
+    }
+
+    fn cache(
+        &mut self,
+        cache: DiskCache,
+        device: &BlockDevice,
+        (stack, disk): (&str, &Path),
+        context: &mut Context<'_>,
+    ) -> Result<BlockDevice, Cause> {
+        self.begin("create cache", context);
+        let volume = CachedVolume {
+            cache,
+            group: lvm_cache::group_of(stack),
+            devices: [device.path.clone(), disk.to_owned()],
+            udev: lvm::udev_runs(context.access.executor),
+        };
+        let folder = Path::new("/dev").join(&volume.group);
+        if context.access.executor.exists(&folder) {
+            return Err(Cause::State(format!("{} already exists", folder.display())));
+        }
+        let undo = Undo::VolumeGroup {
+            name: volume.group.clone(),
+            devices: volume.devices.to_vec(),
+        };
+        self.intend(undo, context)?;
+        for call in volume.creation() {
+            context.access.run(&call, &volume.devices)?;
+        }
+        wait_for(&volume.node(), context)
     }
 
     /// What was never written decrypts to random bytes: nothing above is zero.

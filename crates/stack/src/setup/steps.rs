@@ -93,11 +93,11 @@ impl Setup {
         self.queues(spec, &members, context)?;
         let mut below = Vec::new();
         for (number, disk) in members[..used.len()].iter().enumerate() {
-            below.push(self.layers(&spec.member_layers, disk, (name, Some(number)), context)?);
+            below.push(self.layers(&spec.member_layers, disk, (name, Some(number), disks), context)?);
         }
         let mut base = self.base(spec, disks, &below, name, context)?;
         if let [array] = base.devices.as_mut_slice() {
-            *array = self.layers(&spec.layers, array, (name, None), context)?;
+            *array = self.layers(&spec.layers, array, (name, None, disks), context)?;
         }
         let device = base.devices[0].clone();
         let (mount_point, mounting) = match mkfs {

@@ -443,12 +443,16 @@ impl Contents {
                     .extend(devices(words).into_iter().map(|device| (device, group.clone())));
             }
             "lvcreate" => {
-                let group = words.last().cloned().unwrap_or_default();
-                self.logical.insert(Path::new("/dev").join(group).join("data"));
+                let is_group = |word: &&String| word.starts_with("vg-");
+                let group = words.iter().find(is_group).cloned().unwrap_or_default();
+                let volume = value_of(words, "--name").unwrap_or_default();
+                self.logical.insert(Path::new("/dev").join(group).join(volume));
             }
+            "lvconvert" | "vgchange" => {}
             "vgremove" => {
                 let name = words.last().cloned().unwrap_or_default();
-                self.logical.remove(&Path::new("/dev").join(&name).join("data"));
+                self.logical
+                    .retain(|node| !node.starts_with(Path::new("/dev").join(&name)));
                 let of_group = self.volumes.values_mut().filter(|group| **group == name);
                 of_group.for_each(String::clear);
             }

@@ -3,8 +3,8 @@
 use crate::axes::Point;
 use crate::rules::md_geometry::default_bitmap;
 use study::stack::{
-    Align, ArraySpec, Bitmap, FilesystemKind, FilesystemSpec, GroupDisk, InitialResync, InnerArray, Integrity,
-    IntegrityMode, JournalMode, Layer, Level, Luks, Pool, Profile, ZfsSpec, ZfsSync,
+    Align, ArraySpec, Bitmap, CacheKind, DiskCache, FilesystemKind, FilesystemSpec, GroupDisk, InitialResync,
+    InnerArray, Integrity, IntegrityMode, JournalMode, Layer, Level, Luks, Pool, Profile, ZfsSpec, ZfsSync,
 };
 
 /// The disks that the array names; empty for all of `data`.
@@ -62,11 +62,21 @@ pub(crate) fn layers(point: &Point) -> [Vec<Layer>; 2] {
         no_read_workqueue: point.flag("no_read_workqueue"),
         no_write_workqueue: point.flag("no_write_workqueue"),
     });
-    match point.text("luks").as_deref() {
-        Some("members") => [vec![luks], Vec::new()],
-        Some("array") => [Vec::new(), vec![luks]],
-        _ => [Vec::new(), Vec::new()],
-    }
+    let word = point.text("cache").unwrap_or_default();
+    let kind = CacheKind::ALL.into_iter().find(|kind| kind.word() == word);
+    let cache = kind.map(|kind| {
+        Layer::Cache(DiskCache {
+            kind,
+            writeback: point.text("cache_mode").as_deref() == Some("writeback"),
+            size_bytes: point.number("cache_size"),
+        })
+    });
+    let on = point.text("luks").unwrap_or_default();
+    let of_array = cache.into_iter().chain((on == "array").then_some(luks));
+    [
+        (on == "members").then_some(luks).into_iter().collect(),
+        of_array.collect(),
+    ]
 }
 
 fn initial_resync(point: &Point) -> Option<InitialResync> {

@@ -191,7 +191,10 @@ impl Reader<'_, '_> {
             }
             (Takes::Many(table), DeValue::Array(list)) => self.tables(key, table, list, key_span),
             (Takes::Many(table), DeValue::Table(values))
-                if matches!(table, Table::Array | Table::Luks | Table::Filesystem | Table::Bus) =>
+                if matches!(
+                    table,
+                    Table::Array | Table::Cache | Table::Luks | Table::Filesystem | Table::Bus
+                ) =>
             {
                 Content::Tables(vec![self.table(table, values, value.span())])
             }
@@ -386,6 +389,7 @@ fn as_table(table: Table, value: &DeValue) -> String {
     let inner = match (table, value) {
         (Table::Filesystem, DeValue::String(word)) => Some(format!("fs = {{ type = {word:?} }}")),
         (Table::Luks, DeValue::String(word)) => Some(format!("luks = {{ on = {word:?} }}")),
+        (Table::Cache, DeValue::String(word)) => Some(format!("cache = {{ type = {word:?} }}")),
         (Table::Luks, DeValue::Boolean(true)) => Some("luks = { on = \"array\" }".to_owned()),
         (Table::Array, DeValue::String(word)) => level(word),
         (Table::Array, DeValue::Integer(number)) => level(number.as_str()),

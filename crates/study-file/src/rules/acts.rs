@@ -198,7 +198,7 @@ fn no_acts_on(cell: &Cell) -> Option<WrongAct> {
             "`corrupt` finds the sectors of a file through md, but not through {}",
             layer.name()
         );
-        return Some((message, "leave `luks` out, or use other acts"));
+        return Some((message, "leave the layer out, or use other acts"));
     }
     match &cell.workload.work {
         Work::PowerCut(_) if keeper != Keeper::Md => Some((

@@ -1,7 +1,7 @@
 //! Rules of `members`: disks of several groups under one array.
 
 use crate::rules::impossible::{Impossible, impossible};
-use study::stack::{BITMAP, Bitmap, JOURNAL, Level, MachineSpec, SPECIAL, StackSpec};
+use study::stack::{BITMAP, Bitmap, CACHE, JOURNAL, Level, MachineSpec, SPECIAL, StackSpec};
 
 const ABOUT: &[&str] = &["members", "level", "count"];
 
@@ -66,6 +66,7 @@ fn other_purpose(stack: &StackSpec, group: &str) -> Option<&'static str> {
             "for the filesystem's journal",
         ),
         (filesystem.zfs.log && group == JOURNAL, "for the log of ZFS"),
+        (group == CACHE && stack.has_cache(), "for the cache of the array"),
         (
             filesystem.zfs.special && group == SPECIAL,
             "for the special device of ZFS",

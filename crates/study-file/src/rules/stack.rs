@@ -24,7 +24,7 @@ pub(crate) fn check_stack(machine: &MachineSpec, stack: &StackSpec, disk_bytes: 
     }
     let mut all = md_geometry::check(&stack.array, machine, disk_bytes);
     all.extend(lvm::check(&stack.array));
-    all.extend(layers::check(stack));
+    all.extend(layers::check(machine, stack));
     all.extend(consistency::check(&stack.array, machine));
     all.extend(md_tunables::check(&stack.array, machine, disk_bytes));
     all.extend(integrity::check(&stack.array, machine, disk_bytes));

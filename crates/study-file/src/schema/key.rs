@@ -14,6 +14,7 @@ pub enum Table {
     Stack,
     Array,
     Inner,
+    Cache,
     Luks,
     Filesystem,
     Workload,
@@ -38,7 +39,7 @@ pub enum Table {
 }
 
 impl Table {
-    pub const ALL: [Self; 26] = [
+    pub const ALL: [Self; 27] = [
         Self::Top,
         Self::Disks,
         Self::Group,
@@ -47,6 +48,7 @@ impl Table {
         Self::Stack,
         Self::Array,
         Self::Inner,
+        Self::Cache,
         Self::Luks,
         Self::Filesystem,
         Self::Workload,
@@ -78,6 +80,7 @@ impl Table {
             Self::Stack => "[[stack]]",
             Self::Array => "array = { … } of a [[stack]]",
             Self::Inner => "of = { … } of an array",
+            Self::Cache => "cache = { … } of a [[stack]]",
             Self::Luks => "luks = { … } of a [[stack]]",
             Self::Filesystem => "fs = { … } of a [[stack]]",
             Self::Workload => "[[workload]]",

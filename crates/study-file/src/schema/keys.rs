@@ -50,6 +50,8 @@ const BITMAPS: &[&[&str]] = &[&["internal"], &["none"], &["external"]];
 const INTEGRITY: &[&[&str]] = &[&["none"], &["crc32c"]];
 const RESYNCS: &[&[&str]] = &[&["before"], &["during"], &["assume-clean"]];
 const INTEGRITY_MODES: &[&[&str]] = &[&["journal"], &["bitmap"], &["direct"]];
+const CACHES: &[&[&str]] = &[&["none"], &["dm-cache", "lvmcache"], &["dm-writecache", "writecache"]];
+const CACHE_MODES: &[&[&str]] = &[&["writethrough"], &["writeback"]];
 const LUKS_ON: &[&[&str]] = &[&["none"], &["members"], &["array"]];
 const METADATA: &[&[&str]] = &[&["1.2"], &["1.1"], &["1.0"], &["0.90"]];
 const FILESYSTEMS: &[&[&str]] = FilesystemKind::WORDS;
@@ -157,6 +159,7 @@ static KEYS: &[Key] = &[
 
     key(Table::Stack, "array", Takes::Many(Table::Array), Single, "`{ level = \"single\" }`", "the array over the disks"),
     key(Table::Stack, "fs", Takes::Many(Table::Filesystem), Single, "`{ type = \"ext4\" }`", "the filesystem on the array"),
+    key(Table::Stack, "cache", Takes::Many(Table::Cache), Single, "none", "a logical volume on the array whose blocks are cached on the first disk of group `cache` (lvmcache(7)); with `luks` on the array the encryption is above it. The cache is empty when the tests begin: `ramp_time` and `runtime` decide how warm it is"),
     key(Table::Stack, "luks", Takes::Many(Table::Luks), Single, "none", "LUKS2 (dm-crypt) on each member or on the array, with aes-xts-plain64 and a key of 512 bits. Without `cpu` encryption takes no time"),
     key(Table::Stack, "mount", Mount, ListedOrDefault, "none", "mount options as after `mount -o`: `noatime,data=journal`; `defaults` for none"),
     key(Table::Stack, "scheduler", Word(SCHEDULERS), ListedOrDefault, "the kernel's", "I/O scheduler of the member disks"),
@@ -194,6 +197,10 @@ static KEYS: &[Key] = &[
         sectors and checksums stay consistent through a power cut: `journal` writes both twice, `bitmap` recomputes \
         the checksums of dirty regions, `direct` gives no protection"),
     key(Table::Array, "extent", Size { min: 4 * KIB, max: 16 * GIB }, ListedOrDefault, "LVM's (4M)", "LVM: extent size, a power of two"),
+
+    key(Table::Cache, "type", Word(CACHES), Listed, "", "`dm-cache` (lvmcache) for reads and writes, `dm-writecache` for writes alone").on_axis("cache"),
+    key(Table::Cache, "mode", Word(CACHE_MODES), ListedOrDefault, "LVM's (`writethrough`)", "dm-cache: `writeback` acknowledges a write when the cache has it, and a lost cache is lost data; `writethrough` when the array has it, too").on_axis("cache_mode"),
+    key(Table::Cache, "size", Size { min: 16 * MIB, max: PIB }, ListedOrDefault, "the whole disk", "size of the cache; dm-writecache needs one in the lab, where it keeps 80 bytes in memory for each 4 KiB").on_axis("cache_size"),
 
     key(Table::Luks, "on", Word(LUKS_ON), Listed, "", "`members`: each disk is encrypted, below the array or the filesystem that has all disks; `array`: the array or the single disk is").on_axis("luks"),
     key(Table::Luks, "sector_size", Count { min: 512, max: 4096 }, ListedOrDefault, "cryptsetup's (4096 on devices with physical sectors of 4 KiB)", "bytes that are encrypted together (`--sector-size`): 512, 1024, 2048 or 4096").on_axis("luks_sector_size"),

@@ -1,11 +1,12 @@
 //! `luks`: encrypted members and arrays.
 
 use study::plan::Plan;
-use study::stack::{Layer, Luks};
+use study::stack::{CacheKind, DiskCache, Layer, Luks};
 use study_file::{Known, read};
 
 fn read_study(stack: &str) -> Result<Plan, String> {
-    let source = format!("[disks]\ncount = 4\n[[stack]]\n{stack}\n[[workload]]\nname = \"w\"\nio = {{}}\n");
+    let source =
+        format!("[disks]\ncount = 4\n[disks.cache]\n[[stack]]\n{stack}\n[[workload]]\nname = \"w\"\nio = {{}}\n");
     read(&source, "studies/layers.toml", &Known::default()).map_err(|diagnostics| diagnostics.to_string())
 }
 
@@ -33,15 +34,12 @@ fn settings_are_those_of_cryptsetup() {
     let plan = plan(
         "array = { level = \"single\" }\nluks = { on = \"array\", sector_size = 512, no_read_workqueue = true }",
     );
-    let Layer::Luks(luks) = plan.cells[0].stack.layers[0];
-    assert_eq!(
-        luks,
-        Luks {
-            sector_bytes: Some(512),
-            no_read_workqueue: true,
-            no_write_workqueue: false
-        }
-    );
+    let luks = Luks {
+        sector_bytes: Some(512),
+        no_read_workqueue: true,
+        no_write_workqueue: false,
+    };
+    assert_eq!(plan.cells[0].stack.layers, [Layer::Luks(luks)]);
 }
 
 /// A stack without layers has the identity that it had before there were any.
@@ -96,20 +94,83 @@ fn layers_that_cannot_be_are_refused_with_what_would_be_right() {
             "nothing is encrypted",
         ),
     ] {
-        match read_study(stack) {
-            Err(said) => {
-                assert!(said.contains(words), "{stack}: {said}");
-                assert!(said.contains("studies/layers.toml:"), "{said}");
-            }
-            Ok(plan) => {
-                let left_out: Vec<&str> = plan.left_out.iter().map(|left| left.reason.as_str()).collect();
-                assert!(
-                    left_out.iter().any(|reason| reason.contains(words)),
-                    "{stack}: {left_out:?}"
-                );
-            }
+        refused(stack, words);
+    }
+}
+
+#[test]
+fn caches_that_cannot_be_are_refused_with_what_would_be_right() {
+    for (stack, words) in [
+        (
+            "array = { level = 5 }\ncache = \"dm-cache\"",
+            "write `cache = { type = \"dm-cache\" }`",
+        ),
+        ("array = { level = 5 }\ncache = { mode = \"writeback\" }", "`type`"),
+        ("array = { level = 5 }\ncache = { type = \"bcache\" }", "dm-cache"),
+        (
+            "array = { level = 5 }\ncache = { type = \"dm-writecache\", mode = \"writeback\" }",
+            "`mode` is for dm-cache",
+        ),
+        (
+            "array = { level = 5 }\ncache = { type = \"dm-writecache\" }",
+            "write a `size`",
+        ),
+        (
+            "array = { level = 5 }\ncache = { type = \"dm-writecache\", size = \"100G\" }",
+            "more than a quarter of the machine's",
+        ),
+        (
+            "array = { level = \"lvm-raid5\" }\ncache = { type = \"dm-cache\" }",
+            "use a level of md",
+        ),
+        (
+            "fs = { type = \"zfs\" }\ncache = { type = \"dm-cache\" }",
+            "a pool of ZFS is on partitions",
+        ),
+        (
+            "array = { level = 1, members = \"data,cache\" }\ncache = { type = \"dm-cache\" }",
+            "for the cache of the array",
+        ),
+    ] {
+        refused(stack, words);
+    }
+    let without = "[disks]\n[[stack]]\ncache = { type = \"dm-cache\" }\n[[workload]]\nname = \"w\"\nio = {}\n";
+    let said = read(without, "studies/layers.toml", &Known::default()).expect_err("has no disk for the cache");
+    assert!(said.to_string().contains("add [disks.cache]"), "{said}");
+}
+
+/// An error with these words, or a stack that is left out for this reason.
+fn refused(stack: &str, words: &str) {
+    match read_study(stack) {
+        Err(said) => {
+            assert!(said.contains(words), "{stack}: {said}");
+            assert!(said.contains("studies/layers.toml:"), "{said}");
+        }
+        Ok(plan) => {
+            let left_out: Vec<&str> = plan.left_out.iter().map(|left| left.reason.as_str()).collect();
+            assert!(
+                left_out.iter().any(|reason| reason.contains(words)),
+                "{stack}: {left_out:?}"
+            );
         }
     }
+}
+
+/// The cache is on the array, the encryption on the cache.
+#[test]
+fn a_cached_array_is_encrypted_above_its_cache() {
+    let plan = plan(
+        "array = { level = 5 }\ncache = { type = \"lvmcache\", mode = \"writeback\", size = \"64M\" }\nluks = { on = \"array\" }",
+    );
+    let cache = DiskCache {
+        kind: CacheKind::DmCache,
+        writeback: true,
+        size_bytes: Some(64 << 20),
+    };
+    assert_eq!(
+        plan.cells[0].stack.layers,
+        [Layer::Cache(cache), Layer::Luks(Luks::default())]
+    );
 }
 
 /// The header of LUKS takes 16 MiB of the array.

@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "kebab-case")]
 pub enum Layer {
     Luks(Luks),
+    /// On the array alone.
+    Cache(DiskCache),
 }
 
 impl Layer {
@@ -14,6 +16,15 @@ impl Layer {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Luks(_) => "LUKS",
+            Self::Cache(cache) => cache.kind.word(),
+        }
+    }
+
+    /// The kernel's module with its target of device mapper.
+    pub const fn module(self) -> &'static str {
+        match self {
+            Self::Luks(_) => "dm-crypt",
+            Self::Cache(cache) => cache.kind.word(),
         }
     }
 
@@ -22,12 +33,18 @@ impl Layer {
         match self {
             // cryptsetup's default for LUKS2.
             Self::Luks(_) => 16 << 20,
+            // The physical volume, and what is left of the last extent.
+            Self::Cache(_) => 8 << 20,
         }
     }
 
     /// With what the study says of it: `LUKS with sectors of 512 B, no read workqueue`.
     pub fn words(self) -> String {
         match self {
+            Self::Cache(cache) => match cache.size_bytes {
+                Some(bytes) => format!("{} of {} MiB", cache.words(), bytes >> 20),
+                None => cache.words(),
+            },
             Self::Luks(luks) => {
                 let sectors = luks.sector_bytes.map(|bytes| format!("sectors of {bytes} B"));
                 let reads = luks.no_read_workqueue.then(|| "no read workqueue".to_owned());
@@ -53,4 +70,56 @@ pub struct Luks {
     pub no_read_workqueue: bool,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub no_write_workqueue: bool,
+}
+
+/// A volume of LVM on the array whose blocks are cached on the first disk of group `cache`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DiskCache {
+    pub kind: CacheKind,
+    /// dm-cache acknowledges writes when the cache has them; otherwise when the array has them, too. dm-writecache always does.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub writeback: bool,
+    /// Size of the cache; the whole disk if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size_bytes: Option<u64>,
+}
+
+impl DiskCache {
+    /// `dm-cache writeback`
+    pub fn words(self) -> String {
+        match (self.kind, self.writeback) {
+            (CacheKind::DmCache, true) => "dm-cache writeback".to_owned(),
+            (CacheKind::DmCache, false) => "dm-cache writethrough".to_owned(),
+            (CacheKind::Writecache, _) => self.kind.word().to_owned(),
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CacheKind {
+    /// `lvmcache`: reads and writes, promoted by the policy smq.
+    DmCache,
+    /// Writes alone.
+    Writecache,
+}
+
+impl CacheKind {
+    pub const ALL: [Self; 2] = [Self::DmCache, Self::Writecache];
+
+    /// Name in studies.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::DmCache => "dm-cache",
+            Self::Writecache => "dm-writecache",
+        }
+    }
+
+    /// Name for `lvconvert --type`.
+    pub const fn lvm_type(self) -> &'static str {
+        match self {
+            Self::DmCache => "cache",
+            Self::Writecache => "writecache",
+        }
+    }
 }

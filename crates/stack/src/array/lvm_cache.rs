@@ -1,0 +1,77 @@
+//! A volume of LVM on the array that is cached on another disk (lvmcache(7)): how LVM is called.
+
+use super::lvm;
+use std::path::{Path, PathBuf};
+use study::stack::{CacheKind, DiskCache};
+use tools::Invocation;
+
+/// Names of the volume and of its cache in their group.
+const VOLUME: &str = "data";
+const FAST: &str = "fast";
+
+/// A cached volume.
+#[derive(Debug)]
+pub(crate) struct CachedVolume {
+    pub(crate) cache: DiskCache,
+    pub(crate) group: String,
+    /// The array, and the disk of the cache.
+    pub(crate) devices: [PathBuf; 2],
+    /// udev creates the device nodes.
+    pub(crate) udev: bool,
+}
+
+/// Name of a stack's volume group.
+pub(crate) fn group_of(stack: &str) -> String {
+    format!("{}-cache", lvm::group_of(stack))
+}
+
+impl CachedVolume {
+    pub(crate) fn node(&self) -> PathBuf {
+        Path::new("/dev").join(&self.group).join(VOLUME)
+    }
+
+    /// The group, its volumes, and the cache on the volume.
+    pub(crate) fn creation(&self) -> [Invocation; 4] {
+        let [array, disk] = &self.devices;
+        let group = self.call("vgcreate").arg("--yes").arg(&self.group).args(&self.devices);
+        let volume = |name: &str, device: &Path| {
+            let call = self
+                .call("lvcreate")
+                .args(["--yes", "--wipesignatures", "n", "--zero", "n"]);
+            let size = match self.cache.size_bytes.filter(|_| name == FAST) {
+                Some(bytes) => ["--size".to_owned(), format!("{bytes}b")],
+                None => ["--extents".to_owned(), "100%PVS".to_owned()],
+            };
+            // dm-writecache takes only a volume that is not active.
+            let inactive = (name == FAST).then_some(["--activate", "n"]).into_iter().flatten();
+            call.args(inactive)
+                .args(["--name", name])
+                .args(size)
+                .arg(&self.group)
+                .arg(device)
+        };
+        let convert =
+            self.call("lvconvert")
+                .args(["--yes", "--type", self.cache.kind.lvm_type(), "--cachevol", FAST]);
+        let convert = match self.cache.kind {
+            CacheKind::DmCache if self.cache.writeback => convert.args(["--cachemode", "writeback"]),
+            CacheKind::DmCache => convert.args(["--cachemode", "writethrough"]),
+            CacheKind::Writecache => convert,
+        };
+        let convert = convert.arg(format!("{}/{VOLUME}", self.group));
+        [group, volume(FAST, disk), volume(VOLUME, array), convert]
+    }
+
+    /// Makes the volume available, or no longer.
+    pub(crate) fn activation(&self, is_on: bool) -> Invocation {
+        let word = if is_on { "y" } else { "n" };
+        self.call("vgchange")
+            .args(["--yes", "--activate", word])
+            .arg(&self.group)
+    }
+
+    /// Without cache_check, which LVM runs when it activates a volume whose cache was not closed.
+    fn call(&self, command: &str) -> Invocation {
+        lvm::call_with(command, &self.devices, self.udev, " cache_check_executable=\"\"")
+    }
+}
