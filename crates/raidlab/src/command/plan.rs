@@ -60,6 +60,7 @@ fn text(plan: &Plan) -> String {
             let axes: Vec<String> = left_out
                 .axes
                 .iter()
+                .filter(|(_, value)| value != "default")
                 .map(|(axis, value)| format!("{axis}={value}"))
                 .collect();
             let _ = writeln!(text, "      {}: {}", axes.join(", "), left_out.reason);
