@@ -133,14 +133,10 @@ impl Reader<'_, '_> {
         let is_word = |key: &&Key| !matches!(key.takes, Takes::Named(_));
         let here: Vec<&str> = table.keys().filter(is_word).map(|key| key.name).collect();
         let message = format!("unknown key `{name}` in {}", table.heading());
-        let close = nearest(name, here.iter().copied());
+        let meant = meant_by(table, name);
+        let close = nearest(name, here.iter().copied()).filter(|_| meant.is_none());
         let help = match (close, place_of(name, table)) {
-            (None, None) if table == Table::Stack && matches!(name, "raid" | "raid_level") => {
-                "write `array = { level = … }`".to_owned()
-            }
-            (None, None) if table == Table::Stack && matches!(name, "filesystem" | "fstype") => {
-                "write `fs = { type = \"…\" }`".to_owned()
-            }
+            _ if meant.is_some() => format!("write {}", meant.unwrap_or_default()),
             (None, Some(place)) => format!("`{name}` belongs in {place}"),
             _ => suggest(name, &here),
         };
@@ -367,6 +363,22 @@ fn place_of(name: &str, table: Table) -> Option<String> {
         [] => having().next().map(|other| other.heading().to_owned()),
         [only] => Some(format!("{only}{within}")),
         [first @ .., last] => Some(format!("{} or {last}{within}", first.join(", "))),
+    }
+}
+
+/// What is written here for a key that has another name or place elsewhere.
+fn meant_by(table: Table, name: &str) -> Option<&'static str> {
+    const LUKS: &str = "`luks = { on = \"members\" }` or `luks = { on = \"array\" }` in [[stack]]";
+    const CACHE: &str = "`cache = { type = \"dm-cache\" }` in [[stack]], and add [disks.cache]";
+    match (table, name) {
+        (Table::Stack, "raid" | "raid_level") => Some("`array = { level = … }`"),
+        (Table::Stack, "filesystem" | "fstype") => Some("`fs = { type = \"…\" }`"),
+        (Table::Stack | Table::Array, "crypt" | "encryption" | "dm-crypt") | (Table::Array, "luks") => Some(LUKS),
+        (Table::Array, "cache") | (Table::Stack, "lvmcache" | "bcache") => Some(CACHE),
+        (Table::Stack | Table::Array, "layers") => Some("`luks = { … }` and `cache = { … }` in [[stack]]"),
+        (Table::Array, "disks" | "devices") => Some("`members = \"data:1,ssd:1\"`, with [disks.ssd]"),
+        (Table::Array, "assume_clean") => Some("`initial_resync = \"assume-clean\"`"),
+        _ => None,
     }
 }
 

@@ -189,3 +189,27 @@ fn what_does_not_fit_beside_the_header_is_refused() {
     let said = study("array", 1009).expect_err("is too large");
     assert!(said.contains("the workload needs about"), "{said}");
 }
+
+/// As people wrote them before there were these keys.
+#[test]
+fn for_keys_of_other_names_the_right_ones_are_named() {
+    for (stack, words) in [
+        (
+            "array = { level = 5, assume_clean = true }",
+            "write `initial_resync = \"assume-clean\"`",
+        ),
+        (
+            "array = { level = 5, crypt = \"members\" }",
+            "write `luks = { on = \"members\" }`",
+        ),
+        ("array = { level = 5, cache = \"bcache\" }", "and add [disks.cache]"),
+        (
+            "array = { level = 1, disks = [\"data:1\", \"ssd:1\"] }",
+            "write `members = \"data:1,ssd:1\"`",
+        ),
+        ("layers = [\"luks\"]", "write `luks = { … }`"),
+        ("filesystem = \"ext4\"", "write `fs = { type"),
+    ] {
+        refused(stack, words);
+    }
+}
