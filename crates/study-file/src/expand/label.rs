@@ -213,7 +213,7 @@ fn part(axis: &str, word: &str, named: &Named) -> Option<String> {
         "cache" if word == "none" => return None,
         "cache_size" => format!("cache {word}"),
         "luks" if word == "none" => return None,
-        "luks" if word == "members" => "on LUKS".to_owned(),
+        "luks" if word == "members" => "members on LUKS".to_owned(),
         "luks" => "LUKS".to_owned(),
         "luks_sector_size" => format!("sectors of {word}"),
         "no_read_workqueue" | "no_write_workqueue" if word == "false" => return None,

@@ -18,7 +18,7 @@ fn plan(stack: &str) -> Plan {
 fn what_is_encrypted_is_an_axis() {
     let plan = plan("array = { level = 5 }\nluks = { on = [\"none\", \"members\", \"array\"] }");
     let labels: Vec<&str> = plan.cells.iter().map(|cell| cell.stack_label.as_str()).collect();
-    assert_eq!(labels, ["ext4", "on LUKS ext4", "LUKS ext4"]);
+    assert_eq!(labels, ["ext4", "members on LUKS ext4", "LUKS ext4"]);
     let luks = vec![Layer::Luks(Luks::default())];
     let of = |at: usize| {
         let stack = &plan.cells[at].stack;
