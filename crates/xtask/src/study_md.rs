@@ -59,6 +59,45 @@ parity, checksums and compression, each kind by a factor of its own. x is 0.25 f
 ";
 
 const TAIL: &str = "\
+## Members, layers and a new array
+
+```toml
+ram = \"1G\"
+cpu = \"n100\"                      # encryption takes its time
+
+[disks]                           # the group `data`
+model = \"wd-wd40efrx\"
+count = 2
+
+[disks.ssd]
+model = \"samsung-870-evo-500gb\"
+
+[disks.cache]                     # the group of `cache`
+model = \"samsung-870-evo-500gb\"
+
+[[stack]]                         # a solid-state drive and a hard disk; the last member is write-mostly
+array = { level = 1, size = \"16G\", members = \"ssd,data:1\", write_mostly = [0, 1] }
+
+[[stack]]                         # LUKS below the array, on it, and nowhere
+array = { level = 1, size = \"16G\" }
+luks = { on = [\"none\", \"members\", \"array\"] }
+
+[[stack]]                         # a cache, encrypted above
+array = { level = 1, size = \"16G\" }
+cache = { type = \"dm-cache\", mode = \"writeback\", size = \"4G\" }
+luks = { on = \"array\" }
+
+[[stack]]                         # the first day
+array = { level = 1, size = \"16G\", initial_resync = \"during\" }
+
+[[workload]]
+name = \"random reads\"
+io = { rw = \"randread\", bs = \"4K\", size = \"1G\", iodepth = 8, direct = true, ramp_time = \"5s\", runtime = \"10s\" }
+```
+
+The smallest member decides the size of an array, but for levels 0 and linear. LUKS2 uses aes-xts-plain64 with a key of 512 bits and
+cryptsetup's header of 16 MiB. What each costs: [layers.md](layers.md).
+
 ## fio options
 
 `fio` takes all keys of `io`, and those of its own table in fio's spelling. Every option that is in neither table is refused.
