@@ -2,10 +2,10 @@
 
 mod pool;
 
+use crate::array::luks;
 use crate::array::lvm_cache::{self, CachedVolume};
 use crate::array::md::{self, Array};
 use crate::array::zfs::ZPOOL;
-use crate::array::{luks, lvm};
 use crate::filesystem;
 use crate::filesystem::mounting::Mounting;
 use crate::machine::context::Context;
@@ -106,13 +106,9 @@ fn opened(
                 device_mapper::node_of(&name)
             }
             Layer::Cache(cache) => {
-                let volume = CachedVolume {
-                    cache,
-                    group: lvm_cache::group_of(stack),
-                    devices: [top, disks.first(CACHE)?.to_owned()],
-                    udev: lvm::udev_runs(context.access.executor),
-                };
-                context.access.run(&volume.activation(true), &volume.devices)?;
+                let on = [top.as_path(), disks.first(CACHE)?];
+                let volume = CachedVolume::of(cache, stack, on, context.access.executor);
+                context.access.run(&volume.activation(), &volume.devices)?;
                 volume.node()
             }
         };

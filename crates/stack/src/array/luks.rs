@@ -1,6 +1,5 @@
 //! LUKS on a device: how cryptsetup is called.
 
-use crate::machine::device_mapper;
 use std::path::Path;
 use study::stack::Luks;
 use tools::{Invocation, Tool};
@@ -59,11 +58,6 @@ pub(crate) fn missing_settings(table: &str, luks: Luks) -> Vec<String> {
         .flatten()
         .filter(|setting| !words.contains(&setting.as_str()))
         .collect()
-}
-
-/// The table of a device without its key.
-pub(crate) fn table(name: &str) -> Invocation {
-    device_mapper::table(name)
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! A volume of LVM on the array that is cached on another disk (lvmcache(7)): how LVM is called.
 
 use super::lvm;
+use crate::machine::executor::Executor;
 use std::path::{Path, PathBuf};
 use study::stack::{CacheKind, DiskCache};
 use tools::Invocation;
@@ -26,6 +27,16 @@ pub(crate) fn group_of(stack: &str) -> String {
 }
 
 impl CachedVolume {
+    /// That of a stack, on an array and the disk of the cache.
+    pub(crate) fn of(cache: DiskCache, stack: &str, on: [&Path; 2], executor: &mut dyn Executor) -> Self {
+        Self {
+            cache,
+            group: group_of(stack),
+            devices: on.map(Path::to_owned),
+            udev: lvm::udev_runs(executor),
+        }
+    }
+
     pub(crate) fn node(&self) -> PathBuf {
         Path::new("/dev").join(&self.group).join(VOLUME)
     }
@@ -62,11 +73,10 @@ impl CachedVolume {
         [group, volume(FAST, disk), volume(VOLUME, array), convert]
     }
 
-    /// Makes the volume available, or no longer.
-    pub(crate) fn activation(&self, is_on: bool) -> Invocation {
-        let word = if is_on { "y" } else { "n" };
+    /// Makes the volume available.
+    pub(crate) fn activation(&self) -> Invocation {
         self.call("vgchange")
-            .args(["--yes", "--activate", word])
+            .args(["--yes", "--activate", "y"])
             .arg(&self.group)
     }
 

@@ -1,8 +1,8 @@
 //! Layers on members and on the array.
 
 use super::steps::{Setup, wait_for};
-use crate::array::lvm_cache::{self, CachedVolume};
-use crate::array::{luks, lvm};
+use crate::array::luks;
+use crate::array::lvm_cache::CachedVolume;
 use crate::machine::context::Context;
 use crate::machine::device::BlockDevice;
 use crate::machine::device_mapper;
@@ -40,12 +40,7 @@ impl Setup {
         context: &mut Context<'_>,
     ) -> Result<BlockDevice, Cause> {
         self.begin("create cache", context);
-        let volume = CachedVolume {
-            cache,
-            group: lvm_cache::group_of(stack),
-            devices: [device.path.clone(), disk.to_owned()],
-            udev: lvm::udev_runs(context.access.executor),
-        };
+        let volume = CachedVolume::of(cache, stack, [&device.path, disk], context.access.executor);
         let folder = Path::new("/dev").join(&volume.group);
         if context.access.executor.exists(&folder) {
             return Err(Cause::State(format!("{} already exists", folder.display())));
@@ -87,7 +82,7 @@ impl Setup {
         context.access.run(&luks::format(path, &uuid, luks), &[path])?;
         self.made(from, context)?;
         context.access.run(&luks::open(path, name, luks), &[path])?;
-        let table = context.access.ask(&luks::table(name))?.stdout;
+        let table = context.access.ask(&device_mapper::table(name))?.stdout;
         let missing = luks::missing_settings(&table, luks);
         if !missing.is_empty() {
             return Err(Cause::State(format!(
