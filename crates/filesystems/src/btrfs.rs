@@ -61,6 +61,7 @@ pub const FILESYSTEM: Filesystem = Filesystem {
         ref_verify rescan_uuid_tree rescue skip_balance space_cache ssd ssd_spread subvol subvolid \
         thread_pool treelog user_subvol_rm_allowed",
     ),
+    trims: true,
     ..Filesystem::PLAIN
 };
 

@@ -36,6 +36,7 @@ pub const FILESYSTEM: Filesystem = Filesystem {
         "allow_utime discard dmask errors fmask gid iocharset keep_last_dots sys_tz time_offset uid umask \
         zero_size_dir",
     ),
+    trims: true,
     ..Filesystem::PLAIN
 };
 

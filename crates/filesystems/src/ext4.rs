@@ -33,6 +33,7 @@ pub const FILESYSTEM: Filesystem = Filesystem {
     checker: Some(CHECKER),
     needs: NEEDS,
     mount_options: Some(MOUNT_OPTIONS),
+    trims: true,
     ..Filesystem::PLAIN
 };
 

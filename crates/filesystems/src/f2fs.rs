@@ -39,6 +39,7 @@ pub const FILESYSTEM: Filesystem = Filesystem {
         nocompress_extension norecovery prjjquota prjquota quota reserve_root resgid resuid \
         test_dummy_encryption user_xattr usrjquota usrquota",
     ),
+    trims: true,
     ..Filesystem::PLAIN
 };
 

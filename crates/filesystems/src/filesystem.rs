@@ -35,6 +35,8 @@ pub struct Filesystem {
     pub compression: Option<Compression>,
     /// Its built-in support for several devices; `None` if it is made on one device.
     pub several: Option<SeveralDevices>,
+    /// fstrim(8) discards its free space (the ioctl FITRIM).
+    pub trims: bool,
     /// Keeps checksums of data, so that it does not return what a disk has silently changed.
     pub has_data_checksums: bool,
     /// Mount options that turn these off.
@@ -73,6 +75,7 @@ impl Filesystem {
         reads_ahead_itself: false,
         compression: None,
         several: None,
+        trims: false,
         has_data_checksums: false,
         without_data_checksums: &[],
         kernel: KernelSupport::PLAIN,

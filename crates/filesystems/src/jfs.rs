@@ -44,6 +44,7 @@ pub const FILESYSTEM: Filesystem = Filesystem {
         why: "makes JFS",
     }],
     mount_options: Some("discard errors gid grpquota integrity iocharset quota resize uid umask usrquota"),
+    trims: true,
     ..Filesystem::PLAIN
 };
 

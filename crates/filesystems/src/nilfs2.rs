@@ -26,6 +26,7 @@ pub const FILESYSTEM: Filesystem = Filesystem {
         why: "makes NILFS2",
     }],
     mount_options: Some("barrier cp discard errors norecovery order pp"),
+    trims: true,
     ..Filesystem::PLAIN
 };
 

@@ -36,6 +36,7 @@ pub(crate) const NTFS: Filesystem = Filesystem {
         "acl discard dmask fmask force gid hide_dot_files hidden iocharset nls nocase prealloc showmeta \
         sparse sys_immutable uid umask windows_names",
     ),
+    trims: true,
     ..Filesystem::PLAIN
 };
 

@@ -41,6 +41,7 @@ pub const FILESYSTEM: Filesystem = Filesystem {
         iocharset nfs nocase nonumtail quiet rodir shortname showexec sys_immutable time_offset tz uid umask \
         uni_xlate usefree utf8",
     ),
+    trims: true,
     ..Filesystem::PLAIN
 };
 

@@ -56,6 +56,7 @@ pub const FILESYSTEM: Filesystem = Filesystem {
         inode64 largeio logbsize logbufs logdev noalign noquota norecovery nouuid pqnoenforce pquota \
         prjquota qnoenforce quota rtdev sunit swalloc swidth sysvgroups uqnoenforce uquota usrquota wsync",
     ),
+    trims: true,
     ..Filesystem::PLAIN
 };
 

@@ -5,6 +5,7 @@
 mod acts;
 mod arrays;
 mod bitmap;
+mod discards;
 pub(crate) mod disks;
 mod free_processor;
 mod known_defects;
@@ -49,6 +50,7 @@ enum Kind {
     EqualWriteMostly,
     ShortQueue,
     DepthWithoutEffect,
+    DiscardsWithoutEffect,
     BelowASecond,
     FreeProcessor,
     FreeEncryption,
@@ -143,6 +145,7 @@ fn of_cell(cell: &Cell, disks: Option<&Disks>, of_caches: &mut BTreeSet<(String,
         (Kind::TwoDiskParity, arrays::two_disk_parity(cell)),
         (Kind::EqualWriteMostly, arrays::equal_write_mostly(cell)),
         (Kind::ShortQueue, disks.and_then(|disks| short_queue(cell, disks))),
+        (Kind::DiscardsWithoutEffect, discards::without_effect(cell, disks)),
         (Kind::FreeProcessor, free_processor::threads(cell)),
     ];
     let of_stack = of_stack

@@ -1,4 +1,5 @@
 //! Operations before and after each test of a trial.
 
+pub(crate) mod as_asked;
 pub(crate) mod guards;
 pub(crate) mod quiesce;

@@ -17,8 +17,10 @@ mod lvm;
 mod managers;
 mod md;
 mod member_sectors;
+mod no_redundancy;
 mod observer;
 mod redundancy;
+mod trimming;
 mod zfs;
 
 use crate::machine::context::Context;
@@ -33,12 +35,14 @@ use corruption::{Corruption, Ground};
 use observer::Observer;
 use redundancy::{INTERVAL, TO_BEGIN, member};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
-use study::act::{Act, ActKind, CORRUPTIONS, Due};
+use study::act::{Act, ActKind, CORRUPTIONS, Due, FSTRIM};
 use study::event::{Event, Guard};
+use study::metric::Metric;
 use study::phase::Phases;
+use study::progress::WorkProgress;
 use study::stack::StackSpec;
 use tools::{Tool, Tools};
 
@@ -49,18 +53,23 @@ const PROGRESS_INTERVAL: Duration = Duration::from_millis(1);
 /// Maximum time without progress of a rebuild.
 const STALLED: Duration = Duration::from_secs(600);
 
-/// The programs that acts on a stack with this number of disks call; none if the stack has no redundancy.
-pub fn tools_of_acts(spec: &StackSpec, disks: u32) -> Vec<Tool> {
-    let keeper = spec.keeper(disks);
-    keeper.map_or_else(Vec::new, |keeper| managers::tools_of(keeper, spec))
+/// The programs that these acts on a stack with this number of disks call.
+pub fn tools_of_acts(spec: &StackSpec, disks: u32, acts: &[Act]) -> Vec<Tool> {
+    let is_kept = acts.iter().any(|act| act.kind.needs_redundancy());
+    let keeper = spec.keeper(disks).filter(|_| is_kept);
+    let mut tools = keeper.map_or_else(Vec::new, |keeper| managers::tools_of(keeper, spec));
+    tools.extend(
+        acts.iter()
+            .any(|act| act.kind == ActKind::Fstrim)
+            .then_some(Tool::Fstrim),
+    );
+    tools
 }
 
 /// Acts that are being done by a thread of their own.
 pub struct Timeline {
     thread: JoinHandle<Outcome>,
     work_ended: Arc<AtomicBool>,
-    /// Percentage of the work that is done.
-    progress: Arc<AtomicU8>,
     phases: Arc<Phases>,
 }
 
@@ -68,7 +77,9 @@ pub struct Timeline {
 #[derive(Clone, Copy, Debug)]
 pub struct ActsAndTests<'a> {
     pub acts: &'a [Act],
+    /// Those that were to include every act: figures of them are not what the study asked for if an act comes too late.
     pub tests: &'a [String],
+    pub progress: &'a Arc<WorkProgress>,
 }
 
 /// The results of the thread.
@@ -84,27 +95,29 @@ impl Timeline {
         stack: &Stack,
         spec: &StackSpec,
         disks: u32,
-        ActsAndTests { acts, tests }: ActsAndTests<'_>,
+        ActsAndTests { acts, tests, progress }: ActsAndTests<'_>,
         check: Box<dyn DiskCheck + Send>,
         trial_began: Instant,
     ) -> Result<Self, Cause> {
-        let none = || Cause::Impossible("acts need an array with copies or parity".to_owned());
-        let keeper = spec.keeper(disks).ok_or_else(none)?;
-        let manager = managers::of(keeper, stack, spec, acts)?;
-        let tools = Tools::find(&managers::tools_of(keeper, spec));
+        let manager = managers::of(stack, spec, disks, acts)?;
+        let tools = Tools::find(&tools_of_acts(spec, disks, acts));
         let tools = Arc::new(tools.map_err(|missing| Cause::State(missing.to_string()))?);
         let ground = Ground::of(stack, spec, disks, acts)?;
         let phases = Arc::new(Phases::begin());
         let work_ended = Arc::new(AtomicBool::new(false));
-        let progress = Arc::new(AtomicU8::new(0));
         let mut run = Run {
             ground,
             members: stack.members.clone(),
             corruptions: Vec::new(),
+            trimmed: stack.mount_point.as_ref().map(|folder| trimming::Ground {
+                folder: folder.clone(),
+                device: stack.block_device.clone(),
+                members: stack.members.clone(),
+            }),
             may_be_missing: u64::from(spec.may_be_missing(disks)),
             began: Instant::now(),
             work_ended: Arc::clone(&work_ended),
-            progress: Arc::clone(&progress),
+            progress: Arc::clone(progress),
             may_begin_until: None,
             tests: tests.to_vec(),
             observer: Observer::new(manager, tools, check, Arc::clone(&phases), trial_began),
@@ -123,7 +136,6 @@ impl Timeline {
         Ok(Self {
             thread,
             work_ended,
-            progress,
             phases,
         })
     }
@@ -131,11 +143,6 @@ impl Timeline {
     /// The phases of the array since the acts began.
     pub fn phases(&self) -> Arc<Phases> {
         Arc::clone(&self.phases)
-    }
-
-    /// This percentage of the work is done.
-    pub fn work_is_done(&self, percent: u8) {
-        self.progress.store(percent, Ordering::Relaxed);
     }
 
     /// The workload has ended: waits for the remaining acts and for a rebuild, and reports them. Returns whether a
@@ -156,10 +163,12 @@ struct Run {
     ground: Ground,
     members: Vec<BlockDevice>,
     corruptions: Vec<Corruption>,
+    /// The filesystem, for `fstrim`.
+    trimmed: Option<trimming::Ground>,
     may_be_missing: u64,
     began: Instant,
     work_ended: Arc<AtomicBool>,
-    progress: Arc<AtomicU8>,
+    progress: Arc<WorkProgress>,
     /// The deadline for the manager to start the last requested operation, if it has not started.
     may_begin_until: Option<Instant>,
     /// The workload's tests.
@@ -204,7 +213,7 @@ impl Run {
 
     /// Waits until this percentage of the work is done.
     fn wait_for_share(&mut self, percent: u8) -> Result<(), Cause> {
-        while self.progress.load(Ordering::Relaxed) < percent && !self.work_ended() {
+        while self.progress.percent() < percent && !self.work_ended() {
             self.look()?;
             self.observer.wait(PROGRESS_INTERVAL)?;
         }
@@ -222,7 +231,7 @@ impl Run {
             let completed = self.observer.manager.progress()?;
             if completed != progress {
                 (progress, moved_at) = (completed, Instant::now());
-            } else if moved_at.elapsed() > STALLED {
+            } else if moved_at.elapsed() > STALLED && !self.observer.is_trimming() {
                 let name = self.observer.manager.name();
                 return Err(Cause::State(format!("the resync of {name} is stuck at {progress}")));
             }
@@ -264,6 +273,7 @@ impl Run {
                 note = said;
                 self.observer.corrupted();
             }
+            ActKind::Fstrim => note = self.fstrim()?,
             ActKind::Check if self.observer.manager.checks_repair() => {
                 note = format!("a scrub of {} repairs what it finds", self.observer.manager.name());
                 self.of_array(act, began)?;
@@ -271,7 +281,7 @@ impl Run {
             _ => self.of_array(act, began)?,
         }
         self.may_begin_until = match act.kind {
-            ActKind::Remove | ActKind::Slow | ActKind::Corrupt => self.may_begin_until,
+            ActKind::Remove | ActKind::Slow | ActKind::Corrupt | ActKind::Fstrim => self.may_begin_until,
             ActKind::Hang if act.is_for_ever() => Some(Instant::now() + GIVEN_UP + INTERVAL * 10),
             ActKind::Hang => self.may_begin_until,
             // A spare takes over at once, if there is one.
@@ -302,6 +312,23 @@ impl Run {
         };
         for test in self.tests.iter().map(String::as_str).chain(own) {
             self.observer.guard(Guard::ACT, Some(test), false, detail.clone());
+        }
+    }
+
+    /// Starts to trim the filesystem, unless nothing of it would reach a disk.
+    fn fstrim(&mut self) -> Result<String, Cause> {
+        let none = || Cause::Impossible("`fstrim` needs a mounted filesystem".to_owned());
+        let ground = self.trimmed.as_ref().ok_or_else(none)?;
+        match ground.takes_none()? {
+            Some(why) => {
+                self.observer.sample(FSTRIM, Metric::Trimmed, 0.0);
+                self.observer.guard("trim", Some(FSTRIM), false, why.clone());
+                Ok(why)
+            }
+            None => {
+                self.observer.trim(ground)?;
+                Ok(String::new())
+            }
         }
     }
 

@@ -32,10 +32,12 @@ pub enum ActKind {
     Hang,
     /// Sectors of the disk change without an error.
     Corrupt,
+    /// `fstrim`: the filesystem discards its free space.
+    Fstrim,
 }
 
 impl ActKind {
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Fail,
         Self::Remove,
         Self::Add,
@@ -47,6 +49,7 @@ impl ActKind {
         Self::Slow,
         Self::Hang,
         Self::Corrupt,
+        Self::Fstrim,
     ];
 
     pub const fn word(self) -> &'static str {
@@ -62,12 +65,18 @@ impl ActKind {
             Self::Slow => "slow",
             Self::Hang => "hang",
             Self::Corrupt => "corrupt",
+            Self::Fstrim => "fstrim",
         }
     }
 
     /// Whether it affects one member; otherwise it affects the whole array.
     pub const fn is_of_a_disk(self) -> bool {
-        !matches!(self, Self::Grow | Self::Check | Self::Repair)
+        !matches!(self, Self::Grow | Self::Check | Self::Repair | Self::Fstrim)
+    }
+
+    /// Whether it needs a layer with copies or parity.
+    pub const fn needs_redundancy(self) -> bool {
+        !matches!(self, Self::Fstrim)
     }
 
     /// Why it cannot be done on any host, for a stack whose copies are managed by `keeper`.
@@ -82,7 +91,7 @@ impl ActKind {
             (Self::Check | Self::Repair, Keeper::Btrfs) => Some(format!(
                 "`{word}` of btrfs is supported in the lab only: on a host its scrub leaves files in /var/lib/btrfs"
             )),
-            (Self::Check | Self::Repair, _) => None,
+            (Self::Check | Self::Repair | Self::Fstrim, _) => None,
             (Self::Remove, Keeper::Md) if stack.array.integrity.is_some() => {
                 Some("on a host `remove` is not supported with dm-integrity, because its device would stay \
                     open".to_owned())
@@ -126,6 +135,9 @@ pub struct Corrupted {
 
 /// Size of the file that `corrupt` changes on btrfs and ZFS.
 pub const KNOWN_FILE_BYTES: u64 = 64 << 20;
+
+/// The test of `fstrim`.
+pub const FSTRIM: &str = "fstrim";
 
 /// Test names of the first `corrupt` acts.
 pub const CORRUPTIONS: [&str; 9] = [
@@ -216,10 +228,12 @@ pub fn tests(acts: &[Act]) -> Vec<&'static str> {
         (Phase::Checking.name(), has(&[ActKind::Check, ActKind::Repair])),
         (Phase::Reshaping.name(), has(&[ActKind::Grow])),
         (Phase::Limping.name(), has(&[ActKind::Slow, ActKind::Hang])),
+        (Phase::Trimming.name(), has(&[ActKind::Fstrim])),
         ("rebuild", rebuilds),
         ("reshape", has(&[ActKind::Grow])),
         ("check", has(&[ActKind::Check])),
         ("repair", has(&[ActKind::Repair])),
+        (FSTRIM, has(&[ActKind::Fstrim])),
     ]
     .into_iter()
     .filter_map(|(test, is_there)| is_there.then_some(test))

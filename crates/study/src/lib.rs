@@ -15,6 +15,7 @@ mod median;
 pub mod metric;
 pub mod phase;
 pub mod plan;
+pub mod progress;
 mod record;
 mod shard;
 pub mod splitmix64;

@@ -205,6 +205,9 @@ metrics! {
     ChecksumErrors = "checksum_errors", Requests, Lower;
     /// Sectors that md rewrote in a check or repair because they could not be read (`errors` of its members).
     CorrectedReads = "corrected_reads", Sectors, Lower;
+    /// What fstrim says that it trimmed, and what of it reached the member disks as discards, with all copies.
+    Trimmed = "trimmed", Mebibytes, Neither;
+    Discarded = "discarded", Mebibytes, Neither;
     /// Sectors changed by a `corrupt` act.
     Corrupted = "corrupted", Sectors, Neither;
     /// Corrupted sectors for which a check or repair counted mismatches.

@@ -20,10 +20,12 @@ pub enum Phase {
     Reshaping,
     /// A disk is slow or hangs because of an act.
     Limping,
+    /// The filesystem discards its free space because of an act.
+    Trimming,
 }
 
 impl Phase {
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Healthy,
         Self::Degraded,
         Self::Rebuilding,
@@ -31,6 +33,7 @@ impl Phase {
         Self::Checking,
         Self::Reshaping,
         Self::Limping,
+        Self::Trimming,
     ];
 
     pub const fn name(self) -> &'static str {
@@ -42,6 +45,7 @@ impl Phase {
             Self::Checking => "checking",
             Self::Reshaping => "reshaping",
             Self::Limping => "limping",
+            Self::Trimming => "trimming",
         }
     }
 }

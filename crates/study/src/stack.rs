@@ -2,6 +2,7 @@
 
 mod array;
 mod bus;
+mod discards;
 mod group_disk;
 mod layer;
 mod level;

@@ -19,6 +19,7 @@ pub enum Tool {
     Integritysetup,
     Cryptsetup,
     Blkdiscard,
+    Fstrim,
     /// A program of a filesystem that makes, mounts or checks it.
     Filesystem(&'static Program),
 }
@@ -45,13 +46,14 @@ static SFDISK: Program = Program::new("sfdisk", "fdisk");
 static INTEGRITYSETUP: Program = Program::new("integritysetup", "cryptsetup-bin");
 static CRYPTSETUP: Program = Program::new("cryptsetup", "cryptsetup-bin");
 static BLKDISCARD: Program = Program::new("blkdiscard", "util-linux");
+static FSTRIM: Program = Program::new("fstrim", "util-linux");
 
 impl Tool {
     /// mke2fs, which makes ext2, ext3 and ext4, and the small filesystem for the file of md's external bitmap.
     pub const MKE2FS: Self = Self::Filesystem(&ext2::MKE2FS);
 
     /// Programs that do not belong to one filesystem.
-    const GENERAL: [Self; 14] = [
+    const GENERAL: [Self; 15] = [
         Self::Mdadm,
         Self::Lvm,
         Self::Dmsetup,
@@ -66,6 +68,7 @@ impl Tool {
         Self::Integritysetup,
         Self::Cryptsetup,
         Self::Blkdiscard,
+        Self::Fstrim,
     ];
 
     /// Every program except those that only check filesystems, each once.
@@ -98,6 +101,7 @@ impl Tool {
             Self::Integritysetup => &INTEGRITYSETUP,
             Self::Cryptsetup => &CRYPTSETUP,
             Self::Blkdiscard => &BLKDISCARD,
+            Self::Fstrim => &FSTRIM,
             Self::Filesystem(program) => program,
         }
     }

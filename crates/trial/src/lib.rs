@@ -3,6 +3,7 @@
 //! Everything is reported as events, in order; nothing is stored here. This crate does not know whether the machine is
 //! real: [`TrialSetting`] describes the differences.
 
+mod acts_and_tests;
 pub mod power_cut;
 mod process;
 mod stack_environment;
@@ -16,10 +17,11 @@ pub use workload::{BareJob, Target, WorkloadError};
 
 use stack::{Access, Context, DiskStats, System};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Instant;
 use study::TestId;
 use study::act::ActKind;
-use study::event::{Event, Failure, Sample};
+use study::event::{Event, Failure, Guard, Sample};
 use study::metric::Metric;
 use study::plan::{Cell, Trial};
 use study::stack::{InitialResync, StackSpec};
@@ -113,7 +115,7 @@ pub fn tools_needed(cell: &Cell, teardown: Teardown) -> Vec<Tool> {
     }
     if !cell.acts.is_empty() {
         let disks = cell.member_count().max(1);
-        tools.extend(stack::tools_of_acts(&cell.stack, disks));
+        tools.extend(stack::tools_of_acts(&cell.stack, disks, &cell.acts));
     }
     tools
 }
@@ -137,6 +139,8 @@ fn run_steps(
         if acted && !degraded && !corrupts && !is_assumed {
             check_array(stack, context)?;
         }
+        // Last: no figure depends on it.
+        check_settings(stack, spec, acted, context);
         Ok(())
     })
 }
@@ -238,6 +242,18 @@ fn check_array(stack: &Stack, context: &mut Context<'_>) -> Result<(), Failure> 
         })
 }
 
+/// Whether the kernel has what the study asked for. What cannot be read is not known to be so.
+fn check_settings(stack: &Stack, spec: &StackSpec, has_acts: bool, context: &mut Context<'_>) {
+    if let Err(cause) = stack::as_asked(stack, spec, has_acts, context) {
+        context.access.recorder.record(Event::Guard(Guard {
+            name: "as-asked".to_owned(),
+            test: None,
+            passed: false,
+            detail: format!("the settings could not be compared with the study: {cause}"),
+        }));
+    }
+}
+
 /// Returns whether the study's acts left the array without a member.
 fn work(trial: &Trial, stack: &Stack, context: &mut Context<'_>) -> Result<bool, Failure> {
     let counters = |step: &str| {
@@ -263,14 +279,8 @@ fn work(trial: &Trial, stack: &Stack, context: &mut Context<'_>) -> Result<bool,
     let disks = trial.cell.member_count().max(1);
     let by_mount = |option: &String| option.starts_with("compress");
     let compresses = spec.filesystem.compresses() || spec.mount_options.iter().any(by_mount);
-    let tests: Vec<String> = trial
-        .cell
-        .workload
-        .work
-        .tests()
-        .into_iter()
-        .map(str::to_owned)
-        .collect();
+    let work = &trial.cell.workload.work;
+    let tests: Vec<String> = work.tests().into_iter().map(str::to_owned).collect();
     let mut host = StackHost {
         stack,
         context,
@@ -280,9 +290,12 @@ fn work(trial: &Trial, stack: &Stack, context: &mut Context<'_>) -> Result<bool,
         ram_bytes: trial.cell.machine.ram_bytes,
         counted: [None, None],
         acts: &trial.cell.acts,
-        tests: &tests,
+        tests: acts_and_tests::of_all_acts(work, &tests),
         has_acts: !trial.cell.acts.is_empty(),
         timeline: None,
+        progress: Arc::default(),
+        tests_follow: false,
+        reports_phases: acts_and_tests::reports_phases(work),
         degraded: false,
     };
     let outcome = workload::run(&trial.cell.workload, &target, trial.seed, &mut host);

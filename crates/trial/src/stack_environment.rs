@@ -1,5 +1,6 @@
 //! The workload's environment ([`Host`]): implemented by the stack that the workload uses.
 
+use crate::acts_and_tests;
 use stack::{ActsAndTests, Context, DiskStats, Quiesce, Stack, Tested, Timeline};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -7,6 +8,7 @@ use std::time::{Duration, Instant};
 use study::act::Act;
 use study::event::{Event, Guard, ToolCall};
 use study::phase::Phases;
+use study::progress::WorkProgress;
 use study::stack::{Keeper, Members, StackSpec};
 use tools::{Invocation, ToolError};
 use workload::{DeviceCounters, DisksBusy, Host, HostError, WriteUnit};
@@ -18,13 +20,19 @@ pub struct StackHost<'a, 'c> {
     pub compresses: bool,
     /// The acts, until they start with the first measured work.
     pub acts: &'a [Act],
-    /// Names of the workload's tests.
+    /// Names of the workload's tests that were to include every act.
     pub tests: &'a [String],
     pub has_acts: bool,
     /// The acts left the array without a member.
     pub degraded: bool,
     /// The acts in progress.
     pub timeline: Option<Timeline>,
+    /// The share of the work that is done.
+    pub progress: Arc<WorkProgress>,
+    /// One of several tests is under way: acts go on when it ends.
+    pub tests_follow: bool,
+    /// Each test names the phases in which it ran.
+    pub reports_phases: bool,
     pub spec: &'a StackSpec,
     /// Number of disks of group `data`.
     pub disks: u32,
@@ -66,6 +74,32 @@ impl StackHost<'_, '_> {
         acts_began && matches!(self.spec.keeper(self.disks), Some(Keeper::Btrfs | Keeper::Bcachefs))
     }
 
+    /// Whether acts go on, so that the array neither comes to rest nor is unmounted: rebuilds and the programs of btrfs,
+    /// ZFS and bcachefs need the filesystem.
+    const fn acts_go_on(&self) -> bool {
+        self.tests_follow && self.timeline.is_some()
+    }
+
+    /// Writes back and drops caches while acts go on.
+    fn drop_caches_amid_acts(&mut self) -> Result<(), HostError> {
+        stack::drop_caches(self.stack, &[], self.context)?;
+        Ok(())
+    }
+
+    /// Records in which phases of the array a test ran.
+    fn report_phases(&mut self, test: Option<&str>) {
+        let (Some(timeline), [Some(before), Some(after)]) = (&self.timeline, &self.counted) else {
+            return;
+        };
+        let ran = acts_and_tests::phases_between(&timeline.phases(), before.at, after.at);
+        self.event(Event::Guard(Guard {
+            name: Guard::ACT.to_owned(),
+            test: test.map(Into::into),
+            passed: true,
+            detail: format!("the array was {ran}"),
+        }));
+    }
+
     /// Waits for the acts to end and for a rebuild in progress, and reports both.
     pub fn end_acts(&mut self) -> Result<(), HostError> {
         if let Some(timeline) = self.timeline.take() {
@@ -94,6 +128,9 @@ impl Host for StackHost<'_, '_> {
 
     /// The filesystem is unmounted, because dropping caches would keep what its journal holds in memory.
     fn quiesce_and_drop_caches(&mut self) -> Result<(), HostError> {
+        if self.acts_go_on() {
+            return self.drop_caches_amid_acts();
+        }
         let stack = self.stack;
         self.end_acts()?;
         stack::write_known_file(stack, self.spec, self.disks, self.acts)?;
@@ -119,6 +156,7 @@ impl Host for StackHost<'_, '_> {
             let acts = ActsAndTests {
                 acts,
                 tests: self.tests,
+                progress: &self.progress,
             };
             let check = self.context.access.check.for_acts().map_err(stack::Cause::State)?;
             let timeline = Timeline::begin(self.stack, self.spec, self.disks, acts, check, self.context.began)?;
@@ -131,10 +169,18 @@ impl Host for StackHost<'_, '_> {
         Ok(stack::ignore_flushes(self.stack)?)
     }
 
-    fn work_is_done(&mut self, percent: u8) {
-        if let Some(timeline) = &self.timeline {
-            timeline.work_is_done(percent);
-        }
+    fn next_test(&mut self, number: usize, of: usize, units: u64) {
+        self.tests_follow = true;
+        self.progress.begin_test(number, of, units);
+    }
+
+    fn tests_are_over(&mut self) {
+        self.tests_follow = false;
+        self.progress.end();
+    }
+
+    fn progress(&self) -> Option<Arc<WorkProgress>> {
+        self.timeline.as_ref().map(|_| Arc::clone(&self.progress))
     }
 
     fn device_counters(&mut self) -> Result<DeviceCounters, HostError> {
@@ -184,6 +230,9 @@ impl Host for StackHost<'_, '_> {
                 detail: format!("the stack could not be checked: {cause}"),
             }));
         }
+        if self.reports_phases {
+            self.report_phases(test);
+        }
     }
 
     /// Parity is computed over whole pages, and copy-on-write filesystems write whole blocks.
@@ -196,6 +245,9 @@ impl Host for StackHost<'_, '_> {
 
     /// The acts end first, so that the resulting state is read back.
     fn remount(&mut self) -> Result<(), HostError> {
+        if self.acts_go_on() {
+            return self.drop_caches_amid_acts();
+        }
         self.end_acts()?;
         let stack = self.stack;
         let clear = |context: &mut Context<'_>| stack::drop_caches(stack, &[], context).map(drop);

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use study::event::{Event, ToolCall};
 use study::phase::Phases;
+use study::progress::WorkProgress;
 use tools::{Invocation, ToolError};
 
 /// The machine and the stack, as far as a workload needs them.
@@ -81,8 +82,18 @@ pub trait Host {
         Err("only simulated disks can ignore flushes".into())
     }
 
-    /// Reports progress in percent, which acts may wait for. Must be fast.
-    fn work_is_done(&mut self, _percent: u8) {}
+    /// The workload has several tests, and this one is next: the one with this number, from 0. Acts that are under way go
+    /// on from test to test. Called before [`quiesce_and_drop_caches`](Self::quiesce_and_drop_caches); what the test does, in
+    /// units of its choice, is reported to [`progress`](Self::progress).
+    fn next_test(&mut self, _number: usize, _of: usize, _units: u64) {}
+
+    /// The last of several tests is over: acts come to their end before the next remount.
+    fn tests_are_over(&mut self) {}
+
+    /// Where progress is reported, if acts may wait for it.
+    fn progress(&self) -> Option<Arc<WorkProgress>> {
+        None
+    }
 
     /// The phases of the array, if acts are done on it: requests are then counted by phase.
     fn phases(&self) -> Option<Arc<Phases>> {

@@ -29,6 +29,7 @@ mod figures;
 pub(crate) mod fio;
 mod fio_file;
 mod fio_log;
+mod fio_phases;
 mod fio_report;
 mod guards;
 mod holes;

@@ -81,10 +81,14 @@ fn run_iozone(spec: &IozoneSpec, mount_point: &Path, host: &mut dyn Host) -> Res
         host.step("prepare files");
         call(spec, mount_point, 0, host)?;
     }
+    let mut done = 0;
     for (group, tests) in groups(spec) {
         if spec.processes > 1 && tests == [IozoneTest::RecordRewrite] {
             continue;
         }
+        // IOzone does not report how far it is within a group.
+        host.next_test(done, spec.tests.len(), 0);
+        done += tests.len();
         quiesce(host)?;
         let before = counters(host)?;
         host.step(tests[0].name());
@@ -111,6 +115,7 @@ fn run_iozone(spec: &IozoneSpec, mount_point: &Path, host: &mut dyn Host) -> Res
             reporter.written_out_guard(all, moved);
         }
     }
+    host.tests_are_over();
     Ok(())
 }
 

@@ -5,8 +5,10 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2Serializer};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use study::event::Latency;
+use study::progress::WorkProgress;
 
 /// Operations whose latency is recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,6 +64,15 @@ impl Operation {
     }
 }
 
+/// What counts as a unit of a test's progress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DoneBy {
+    /// A byte that was moved.
+    Byte,
+    /// An operation of this kind.
+    Each(Operation),
+}
+
 pub(crate) type LatencyHistogram = Histogram<u64>;
 
 /// An empty histogram: 1 ns to an hour, three significant digits. All have the same bounds, so any two can be merged.
@@ -76,6 +87,8 @@ pub(crate) struct Stopwatch {
     last: Instant,
     histograms: [Option<LatencyHistogram>; Operation::ALL.len()],
     throughput: ThroughputSeries,
+    /// Where progress is reported while acts may wait for it.
+    progress: Option<(Arc<WorkProgress>, DoneBy)>,
 }
 
 impl Stopwatch {
@@ -87,6 +100,29 @@ impl Stopwatch {
             last: now,
             histograms: Default::default(),
             throughput: ThroughputSeries::new(),
+            progress: None,
+        }
+    }
+
+    /// The same, which also reports progress if acts may wait for it.
+    pub(crate) fn reporting(progress: Option<Arc<WorkProgress>>, by: DoneBy) -> Self {
+        Self {
+            progress: progress.map(|progress| (progress, by)),
+            ..Self::start()
+        }
+    }
+
+    /// The time counts from now on.
+    pub(crate) fn restart(&mut self) {
+        self.started = Instant::now();
+        self.last = self.started;
+    }
+
+    fn report(&self, by: DoneBy, units: u64) {
+        if let Some((progress, wanted)) = &self.progress
+            && *wanted == by
+        {
+            progress.add(units);
         }
     }
 
@@ -95,6 +131,7 @@ impl Stopwatch {
         let before = self.last;
         self.last = Instant::now();
         self.record(operation, self.last - before);
+        self.report(DoneBy::Each(operation), 1);
         self.last
     }
 
@@ -107,6 +144,7 @@ impl Stopwatch {
     pub(crate) fn moved_at(&mut self, ended: Instant, bytes: u64) {
         self.throughput
             .add(ended.saturating_duration_since(self.started), bytes);
+        self.report(DoneBy::Byte, bytes);
     }
 
     pub(crate) const fn throughput(&self) -> &ThroughputSeries {

@@ -45,6 +45,7 @@ impl Engine for PowerCutSpec {
         fs::create_dir(&base).map_err(WorkloadError::at("create", &base))?;
         let operations = Operations::draw(seed, self);
         host.step("power-cut");
+        let mut progress = None;
         for (number, operation) in operations.all.iter().enumerate() {
             if number == operations.prepared {
                 if self.ignore_flush {
@@ -53,10 +54,15 @@ impl Engine for PowerCutSpec {
                         .map_err(WorkloadError::host("let the disks ignore flushes"))?;
                 }
                 host.begin_acts().map_err(WorkloadError::host("begin the acts"))?;
+                progress = host.progress();
+                if let Some(progress) = &progress {
+                    progress.begin_test(0, 1, (operations.all.len() - operations.prepared) as u64);
+                }
             }
             if number >= operations.prepared {
-                let done = (number - operations.prepared) * 100 / (operations.all.len() - operations.prepared);
-                host.work_is_done(u8::try_from(done).unwrap_or(100));
+                if let Some(progress) = &progress {
+                    progress.reach((number - operations.prepared) as u64);
+                }
                 pause(hash(seed, 1, number as u64));
             }
             say(Mark::Begun, number, host);

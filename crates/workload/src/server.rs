@@ -19,7 +19,7 @@ mod files;
 use crate::contents::Contents;
 use crate::cpu::CpuTime;
 use crate::environment::{DeviceCounters, Host};
-use crate::latency::{LatencyHistogram, Stopwatch, histogram};
+use crate::latency::{DoneBy, LatencyHistogram, Stopwatch, histogram};
 use crate::reporter::{OWN_CLOCK, Reporter};
 use crate::thread_stack;
 use crate::tree::collection::Collection;
@@ -28,9 +28,10 @@ use client::Client;
 use commit::Log;
 use files::Files;
 use std::path::Path;
-use std::sync::Barrier;
+use std::sync::{Arc, Barrier};
 use std::time::{Duration, Instant};
 use study::metric::Metric;
+use study::progress::WorkProgress;
 use study::workload::{ServerSpec, ServerTest, TreeSpec};
 use tools::Tool;
 
@@ -60,8 +61,8 @@ impl Engine for ServerSpec {
             collection: Collection::new(&tree, seed)?,
             contents: Contents::for_segments(seed, segment_bytes),
         };
-        for &test in &self.tests {
-            server.measure(test, host)?;
+        for number in 0..self.tests.len() {
+            server.measure(number, host)?;
         }
         Ok(())
     }
@@ -87,9 +88,9 @@ struct Done {
 }
 
 impl Done {
-    fn new() -> Self {
+    fn new(progress: Option<Arc<WorkProgress>>) -> Self {
         Self {
-            watch: Stopwatch::start(),
+            watch: Stopwatch::reporting(progress, DoneBy::Byte),
             operations: histogram(),
             reads: histogram(),
             written_bytes: 0,
@@ -111,9 +112,23 @@ fn counters(host: &mut dyn Host) -> Result<DeviceCounters, WorkloadError> {
 }
 
 impl Server<'_> {
-    fn measure(&self, test: ServerTest, host: &mut dyn Host) -> Result<(), WorkloadError> {
+    /// How much a test does: bytes, or of `mixed` nanoseconds.
+    fn units(&self, test: ServerTest) -> u64 {
+        let spec = self.spec;
+        match test {
+            ServerTest::Create | ServerTest::Deliver | ServerTest::Replace => self.collection.bytes,
+            ServerTest::Append | ServerTest::Commit => {
+                u64::from(spec.clients) * u64::from(spec.records) * spec.record_bytes
+            }
+            ServerTest::Mixed => spec.runtime_ns,
+        }
+    }
+
+    fn measure(&self, number: usize, host: &mut dyn Host) -> Result<(), WorkloadError> {
+        let test = self.spec.tests[number];
         let folder = self.mount_point.join(test.name());
         let files = Files::prepare(self, test, &folder)?;
+        host.next_test(number, self.spec.tests.len(), self.units(test));
         host.quiesce_and_drop_caches()
             .map_err(WorkloadError::host("quiesce and drop caches"))?;
         // Dropping caches unmounts, so no file may be open.
@@ -121,7 +136,7 @@ impl Server<'_> {
         let before = counters(host)?;
         host.step(test.name());
         let cpu_before = CpuTime::now();
-        let (done, began) = self.all_clients(test, &files, log.as_ref())?;
+        let (done, began) = self.all_clients(test, &files, log.as_ref(), host.progress())?;
         files::sync(self.mount_point)?;
         let duration = began.elapsed();
         let cpu = CpuTime::now().since(cpu_before);
@@ -129,6 +144,9 @@ impl Server<'_> {
         report(test, &done, duration, cpu, moved, host);
         let commits = log.as_ref().map(Log::commits);
         drop(log);
+        if number + 1 == self.spec.tests.len() {
+            host.tests_are_over();
+        }
         host.remount().map_err(WorkloadError::host("remount"))?;
         let (passed, mut detail) = files.compare(test);
         if let Some(commits) = commits {
@@ -148,15 +166,16 @@ impl Server<'_> {
         test: ServerTest,
         files: &Files<'_>,
         log: Option<&Log>,
+        progress: Option<Arc<WorkProgress>>,
     ) -> Result<(Done, Instant), WorkloadError> {
         let barrier = Barrier::new(self.spec.clients as usize);
         let done: Vec<(Done, Instant)> = std::thread::scope(|scope| {
             let threads: Vec<_> = (0..self.spec.clients)
                 .map(|number| {
-                    let barrier = &barrier;
+                    let (barrier, progress) = (&barrier, progress.clone());
                     scope.spawn(move || {
                         thread_stack::back_with_memory();
-                        let client = Client::new(self, files, number)?;
+                        let client = Client::new(self, files, number, progress)?;
                         barrier.wait();
                         let began = Instant::now();
                         Ok((client.work(test, log, began)?, began))
@@ -169,7 +188,7 @@ impl Server<'_> {
             ended.collect::<Result<_, WorkloadError>>()
         })?;
         let began = done.iter().map(|(_, began)| *began).min().expect("there is a client");
-        let mut all = Done::new();
+        let mut all = Done::new(None);
         done.iter().for_each(|(done, _)| all.merge(done));
         Ok((all, began))
     }

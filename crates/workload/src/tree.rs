@@ -26,7 +26,7 @@ mod write;
 use crate::buffer::AlignedBuffer;
 use crate::contents::Contents;
 use crate::environment::{DeviceCounters, Host};
-use crate::latency::{Operation, Stopwatch};
+use crate::latency::{DoneBy, Operation, Stopwatch};
 use crate::reporter::{OWN_CLOCK, Reporter};
 use crate::{Engine, Target, WorkloadError};
 use collection::Collection;
@@ -34,8 +34,10 @@ use rustix::fs::{AtFlags, Mode, OFlags, open, syncfs, unlinkat};
 use std::ffi::CStr;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 use study::metric::Metric;
+use study::progress::WorkProgress;
 use study::workload::{TreeSpec, TreeTest};
 use tools::Tool;
 use visit::{Copier, Deleter, Reader};
@@ -72,12 +74,15 @@ fn run(spec: &TreeSpec, target: &Target<'_>, seed: u64, host: &mut dyn Host) -> 
         to: group_mount(spec.to.as_deref(), host)?,
         tree: State::Absent,
         copy: State::Absent,
+        progress: None,
     };
     trees.prepare_originals(host)?;
-    for &test in &spec.tests {
+    for (number, &test) in spec.tests.iter().enumerate() {
         trees.prepare(test, host)?;
+        host.next_test(number, spec.tests.len(), trees.units(test));
         trees.measure(test, host)?;
     }
+    host.tests_are_over();
     trees.verify(host)
 }
 
@@ -95,6 +100,8 @@ struct Trees<'a> {
     to: Option<PathBuf>,
     tree: State,
     copy: State,
+    /// Where a test that is measured reports its progress, if acts may wait for it.
+    progress: Option<Arc<WorkProgress>>,
 }
 
 /// State of a tree.
@@ -175,6 +182,14 @@ impl Trees<'_> {
         Ok(())
     }
 
+    /// How much a test does: files to delete, else bytes.
+    fn units(&self, test: TreeTest) -> u64 {
+        match test {
+            TreeTest::Delete => self.collection.files.len() as u64,
+            TreeTest::Write | TreeTest::Read | TreeTest::Copy => self.collection.bytes,
+        }
+    }
+
     fn measure(&mut self, test: TreeTest, host: &mut dyn Host) -> Result<(), WorkloadError> {
         host.quiesce_and_drop_caches()
             .map_err(WorkloadError::host("quiesce and drop caches"))?;
@@ -185,7 +200,9 @@ impl Trees<'_> {
             .device_counters()
             .map_err(WorkloadError::host("read the disks' counters"))?;
         host.step(test.name());
+        self.progress = host.progress();
         let measured = self.work(test, if test == TreeTest::Copy { COPY } else { TREE })?;
+        self.progress = None;
         let after = host
             .device_counters()
             .map_err(WorkloadError::host("read the disks' counters"))?;
@@ -202,7 +219,11 @@ impl Trees<'_> {
     /// Runs `test` on the tree `name`, measured.
     fn work(&mut self, test: TreeTest, name: &CStr) -> Result<Measured, WorkloadError> {
         let root = self.root()?;
-        let mut watch = Stopwatch::start();
+        let by = match test {
+            TreeTest::Delete => DoneBy::Each(Operation::Unlink),
+            TreeTest::Write | TreeTest::Read | TreeTest::Copy => DoneBy::Byte,
+        };
+        let mut watch = Stopwatch::reporting(self.progress.clone(), by);
         let done = match test {
             TreeTest::Write => self.write(&root, name, &mut watch),
             TreeTest::Read => self.read(&root, &mut watch),

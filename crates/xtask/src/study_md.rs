@@ -129,7 +129,7 @@ same keys; where the two differ, fio's defaults do. fio stops after `size`, unle
 
 ## Acts
 
-Acts are done in the order of the file while a workload `io` or `power_cut` runs, with the tools of the layer that keeps
+Acts are done in the order of the file while a workload runs, with the tools of the layer that keeps
 copies or parity: md, LVM, btrfs (level `none` with a profile), ZFS (level `none` with a `pool`) or bcachefs (level `none`
 with `replicas`). Impossible acts are reported as errors at their place in the file: a disk of RAID 0 that fails, more failed
 disks than the level survives, a disk that does not exist, a time past the `runtime`, `replace` without a spare, an act that
@@ -145,6 +145,7 @@ the trial fails with a message.
 | `slow`, `hang` | yes | yes | yes | yes | yes |
 | `corrupt` | sectors of a member | refused | sectors of a file of 64 MiB | likewise | refused |
 | `remove`, `add`, `re-add`, `grow` | yes | refused | refused | refused | refused |
+| `fstrim` | ext4, XFS, JFS and others, also without redundancy | likewise | `fstrim` | refused | refused |
 
 A disk that dies does not respond, as with `hang` without an end: for 30 s the array is `limping`, then the disk fails. The
 array is `degraded` once its manager has noticed: LVM when dm-raid shows the disk as failed, btrfs and bcachefs at the first
@@ -152,11 +153,19 @@ error that they count on a device, ZFS at once. Only with md does a spare take o
 Spares of btrfs, ZFS and bcachefs are disks that the filesystem does not know; those of dRAID are distributed spares. Without
 a bitmap md refuses to re-add a disk; `re-add` then adds it (`mdadm --add`), and it is rebuilt completely.
 
+A workload with several tests (`tree`, `server`, `iozone`) has one clock, which starts with its first test. Acts and rebuilds go on
+from test to test: meanwhile data is written back and caches are dropped, but the array does not come to rest and the filesystem
+stays mounted. The guard `act` of each test says in which phases of the array it ran, and for how long; Bonnie++ has one for all of
+its tests. Only `io`, `fio` and job files, whose throughput over time is known, have figures of each phase: those of fio are from
+its log, in intervals of 100 ms or less, without latencies, and of a job file all sections together. An act that comes after the
+work excludes what it was to begin, and of several tests the last one alone.
+
 | test | samples |
 |---|---|
-| `healthy`, `degraded`, `rebuilding`, `rebuilt`, `checking`, `reshaping`, `limping` (a disk is slow or hangs) | `throughput`, `iops` and latencies of the requests that ended in that phase (for buffered writes, which complete in memory, `throughput_cached`); `phase_duration`, from the first act's clock to the end of the last rebuild |
+| `healthy`, `degraded`, `rebuilding`, `rebuilt`, `checking`, `reshaping`, `limping` (a disk is slow or hangs), `trimming` | `throughput`, `iops` and latencies of the requests that ended in that phase (for buffered writes, which complete in memory, `throughput_cached`); `phase_duration`, from the first act's clock to the end of the last rebuild |
 | `rebuild`, then `rebuild 2`, … | in the lab `time_to_rebuild_disk`, the hours that the whole disk would take, at the measured share of the rate of each zone; `time_to_rebuild` of the member of the study, from the act that started it; `rebuild_rate`, the used size of a member divided by the time in which it was written; with btrfs, ZFS and bcachefs, which rebuild only data in use, the data written to the new disk (with dRAID and bcachefs to all disks) divided by that time; `time_exposed` from the first failure until no member is missing |
 | `check`, `repair`, `reshape` | `duration`; for the first two also `mismatches` in sectors: md's `mismatch_cnt`, LVM's count, blocks that a scrub of btrfs or ZFS found to be wrong; with `integrity` also `checksum_errors`, requests that dm-integrity failed, and `corrected_reads`, sectors that md rewrote because of that, by its own count (`errors` of its members) |
+| `fstrim` | `duration`; `trimmed`, what fstrim says, and `discarded`, what reached the member disks, in MiB |
 | `corrupt`, then `corrupt 2`, … | in sectors: `corrupted`; `found` and `not_found`, whether a later check or repair counted mismatches or checksum errors; `repaired`, original data in all copies; `repaired_wrongly`, wrong data after a repair that reported no error; `served_as_good`, wrong data returned by a read without an error, right after the act or at the end; `unreadable`, an error on reading |
 
 Rebuilds and checks are timed by md's own notifications (changes of `sync_action`), and by the end of the programs of btrfs, ZFS
@@ -184,6 +193,14 @@ the end. A disk that never responds again fails after 30 s, the command timeout 
 resets that the SCSI layer tries first take longer.
 
 `grow` with `level = 6` lets mdadm convert RAID 5 and a spare to RAID 6.
+
+`fstrim` (or `trim`) discards the free space of the mounted filesystem while the work goes on, on any stack. What reaches the disks
+depends on the layers: md passes no discards on for RAID 4, 5 and 6, nor LVM for its RAID 5 and 6, unless
+`raid456.devices_handle_discard_safely` is set, dm-crypt none without `--allow-discards`, dm-integrity none, and hard disks have none.
+Where the device takes none, fstrim is not run and the guard `trim` fails. `raidlab plan` warns of it, and of the mount option
+`discard` there. In the lab each discard takes a drive as
+long as a short write, whatever its length, and its garbage collection has the blocks; on real drives long ones may take more. ZFS
+has `zpool trim` instead, which is not an act yet.
 
 With `power_cut` the power is cut at any instant of the operations, also during an act and the rebuild or reshape that follows:
 give acts a time `after` a share of the operations. After the cut the array is assembled, by force if necessary, all files are
@@ -246,6 +263,8 @@ A failed **guard** excludes samples from all figures, and reports the observatio
 | `array-clean` | copies or parity disagree after the trial or a check |
 | `scrub` | a check or a repair that an act asked for did not finish |
 | `act` | an act or its rebuild ended after the workload |
+| `trim` | an act `fstrim` trimmed nothing, or nothing of it reached a disk |
+| `as-asked` | after the tests the kernel has another value than the study asked for: md's attributes (chunk, layout, bitmap, consistency policy, `stripe_cache_size`, speeds, …), scheduler, write cache and read-ahead, mount options in /proc/self/mounts, the mode of dm-cache; or the mount option `discard` is on a device that takes no discards. The detail names options that the kernel does not show, such as defaults. While acts change the array its shape and disks are not compared. Not of ZFS properties |
 | `memory` | on a host: the trial could not be limited to the `ram` of the study |
 | `loop-files` | on a host: the files behind loop devices are in memory |
 

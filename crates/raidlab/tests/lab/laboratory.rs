@@ -304,6 +304,19 @@ impl Results {
         })
     }
 
+    /// Whether a guard of the only cell with this workload passed, and its detail.
+    pub fn guard(&self, workload: &str, name: &str, test: Option<&str>) -> (bool, String) {
+        let ending = format!("| {workload}");
+        let wanted = |row: &&Value| {
+            let of_cell = row["cell"].as_str().is_some_and(|cell| cell.ends_with(&ending));
+            of_cell && row["guard"] == name && row["test"].as_str() == test
+        };
+        let row = self.rows("guards").find(wanted);
+        let row = row.unwrap_or_else(|| panic!("no guard {name} of {test:?} in {workload}"));
+        let detail = row["detail"].as_str().expect("a guard has a detail");
+        (row["passed"] == true, detail.to_owned())
+    }
+
     /// Everything except wall-clock facts.
     pub fn body(&self) -> String {
         let mut json = self.json.clone();

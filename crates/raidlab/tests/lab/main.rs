@@ -33,4 +33,5 @@ mod stacks;
 mod suites;
 mod timeline;
 mod timeline_managers;
+mod timeline_works;
 mod zfs;

@@ -1,5 +1,6 @@
 //! The manager of a stack's array.
 
+use super::no_redundancy::NoRedundancy;
 use super::redundancy::Redundancy;
 use super::{bcachefs, btrfs, lvm, md, zfs};
 use crate::array::zfs::ZPOOL;
@@ -21,13 +22,18 @@ pub(super) fn tools_of(keeper: Keeper, spec: &StackSpec) -> Vec<Tool> {
     }
 }
 
-/// The manager of a stack's array. `acts` are all that will be done.
+/// The manager of a stack's array. `acts` are all that will be done; without one that needs redundancy no array is watched.
 pub(super) fn of(
-    keeper: Keeper,
     stack: &Stack,
     spec: &StackSpec,
+    disk_count: u32,
     acts: &[Act],
 ) -> Result<Box<dyn Redundancy>, Cause> {
+    if !acts.iter().any(|act| act.kind.needs_redundancy()) {
+        return Ok(Box::new(NoRedundancy));
+    }
+    let none = || Cause::Impossible("acts need an array with copies or parity".to_owned());
+    let keeper = spec.keeper(disk_count).ok_or_else(none)?;
     let missing = |what: &str| Cause::Impossible(format!("acts need {what}, which the stack does not have"));
     let disks = &stack.members[..stack.data_disks];
     let (members, spares) = disks.split_at(disks.len() - spec.array.spares as usize);

@@ -3,10 +3,12 @@
 use super::calls::Calls;
 use super::events::Events;
 use super::redundancy::{Doing, MemberErrors, Redundancy, Status};
+use super::trimming::{self, Trim};
 use crate::machine::disk_check::DiskCheck;
 use crate::machine::error::Cause;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use study::act::FSTRIM;
 use study::event::{Event, Guard, Sample};
 use study::metric::{MEBIBYTE, Metric};
 use study::phase::{Phase, Phases};
@@ -64,6 +66,8 @@ pub(super) struct Observer {
     hangs_until: Option<Instant>,
     /// Contents were changed on purpose: a check that finds this is a result, not a defect.
     is_corrupted: bool,
+    /// An fstrim under way.
+    trim: Option<Trim>,
     /// Mismatches of each check and repair so far.
     mismatches: Vec<u64>,
     was_repaired: bool,
@@ -106,6 +110,7 @@ impl Observer {
             is_limping: false,
             hangs_until: None,
             is_corrupted: false,
+            trim: None,
             mismatches: Vec::new(),
             was_repaired: false,
             failed_at: None,
@@ -121,7 +126,40 @@ impl Observer {
     }
 
     pub(super) fn is_idle(&self) -> bool {
-        self.status.doing == Doing::Nothing
+        self.status.doing == Doing::Nothing && self.trim.is_none()
+    }
+
+    pub(super) const fn is_trimming(&self) -> bool {
+        self.trim.is_some()
+    }
+
+    /// Starts an fstrim, after the one before it.
+    pub(super) fn trim(&mut self, ground: &trimming::Ground) -> Result<(), Cause> {
+        self.end_trim(false)?;
+        let (_, mut calls) = self.manager();
+        self.trim = Some(ground.begin(&mut calls)?);
+        Ok(())
+    }
+
+    /// Waits for an fstrim, if there is one, and reports it.
+    fn end_trim(&mut self, work_ended: bool) -> Result<(), Cause> {
+        let Some(trim) = self.trim.take() else { return Ok(()) };
+        let (_, mut calls) = self.manager();
+        let trimmed = trim.end(&mut calls)?;
+        self.sample(FSTRIM, Metric::Duration, trimmed.took.as_secs_f64());
+        self.sample(FSTRIM, Metric::Trimmed, trimmed.bytes as f64 / MEBIBYTE);
+        self.sample(FSTRIM, Metric::Discarded, trimmed.discarded_bytes as f64 / MEBIBYTE);
+        let (passed, detail) = trimmed.words();
+        self.guard("trim", Some(FSTRIM), passed, detail);
+        let detail = match work_ended {
+            false => "the filesystem was trimmed while the workload ran",
+            true => {
+                "the filesystem was trimmed until after the workload, so its time is not that under load; use an earlier \
+                 time or a longer workload"
+            }
+        };
+        self.guard(Guard::ACT, Some(FSTRIM), !work_ended, detail.to_owned());
+        Ok(())
     }
 
     pub(super) const fn missing(&self) -> u64 {
@@ -194,11 +232,14 @@ impl Observer {
 
     /// Sleeps until the array's state may have changed, or the time is over.
     pub(super) fn wait(&self, at_most: Duration) -> Result<(), Cause> {
-        self.manager.wait(at_most)
+        self.manager.wait(trimming::at_most(at_most, self.trim.as_ref()))
     }
 
     /// Reads the array's state, and enters the corresponding phase.
     pub(super) fn look(&mut self, work_ended: bool) -> Result<(), Cause> {
+        if self.trim.as_ref().is_some_and(Trim::has_ended) {
+            self.end_trim(work_ended)?;
+        }
         let (manager, mut calls) = self.manager();
         let status = manager.status(&mut calls)?;
         let now = Instant::now();
@@ -227,6 +268,7 @@ impl Observer {
             _ if self.missing() > 0 => Phase::Degraded,
             Doing::Checks | Doing::Repairs => Phase::Checking,
             _ if self.is_limping || self.hangs_until.is_some_and(|until| Instant::now() < until) => Phase::Limping,
+            _ if self.is_trimming() => Phase::Trimming,
             _ if self.was_changed => Phase::Rebuilt,
             _ => Phase::Healthy,
         };

@@ -6,10 +6,10 @@ mod members;
 use crate::parse::entry::Entry;
 use crate::syntax::diagnostic::{Found, Span};
 use members::{Members, WrongAct};
-use study::act::{Act, ActKind, Due};
+use study::act::{self, Act, ActKind, Due};
 use study::plan::Cell;
 use study::stack::{Keeper, Level, MachineKind};
-use study::workload::{IoEngine, Work};
+use study::workload::{FioSection, ServerTest, Work};
 
 /// An act, with the positions of its kind, its disk (or its kind) and its time.
 struct Placed<'a> {
@@ -36,15 +36,16 @@ pub(crate) fn put_on(top: &Entry, kind: MachineKind, cells: &mut [Cell], found: 
             found.add_with_help(first.on_time, message, help);
             continue;
         }
-        let Some(mut members) = Members::of(cell) else { continue };
-        let keeper = members.keeper();
+        let mut members = Members::of(cell);
         for placed in &acts {
-            let refused = placed.act.kind.why_not_on_host(&cell.stack, keeper);
+            let refused = members
+                .as_ref()
+                .and_then(|members| placed.act.kind.why_not_on_host(&cell.stack, members.keeper()));
             if let Some(message) = refused.filter(|_| kind != MachineKind::Lab) {
                 found.add_with_help(placed.on_kind, message, "use machine = \"lab\"");
                 continue;
             }
-            if let Some((message, help)) = members.after(&placed.act) {
+            if let Some((message, help)) = members.as_mut().and_then(|members| members.after(&placed.act)) {
                 found.add_with_help(placed.on_disk, message, help);
             }
             if let Some((message, help)) = fault::wrong_on(&placed.act, cell) {
@@ -130,16 +131,57 @@ fn due<'a>(entry: &'a Entry, found: &mut Found) -> Option<(Due, &'a Span)> {
 
 /// Converts a share of the workload to a time if the workload has a duration.
 fn timed(act: &Act, work: &Work) -> Act {
-    let at_ns = match (act.due, work) {
-        (Due::After { percent }, Work::Io(io)) => io
-            .runtime_ns
-            .map(|runtime_ns| io.ramp_ns + runtime_ns / 100 * u64::from(percent)),
-        _ => None,
+    let at_ns = match act.due {
+        Due::After { percent } => {
+            runs_for(work).map(|time| time.ramp_ns + time.runtime_ns / 100 * u64::from(percent))
+        }
+        Due::AtNs(_) | Due::ResyncDone => None,
     };
     Act {
         due: at_ns.map_or(act.due, Due::AtNs),
         ..act.clone()
     }
+}
+
+/// The time that a workload takes, at most, if it has one.
+struct Runtime {
+    ramp_ns: u64,
+    runtime_ns: u64,
+}
+
+fn runs_for(work: &Work) -> Option<Runtime> {
+    match work {
+        Work::Io(io) => Some(Runtime {
+            ramp_ns: io.ramp_ns,
+            runtime_ns: io.runtime_ns?,
+        }),
+        Work::FioFile(spec) => {
+            // Sections run one after the other where one waits for those before it.
+            let mut stages_ns: Vec<u64> = Vec::new();
+            for section in &spec.sections {
+                let section_ns = section.runtime_ns? + section.as_io().ramp_ns;
+                match stages_ns.last_mut().filter(|_| !waits(section)) {
+                    Some(stage_ns) => *stage_ns = section_ns.max(*stage_ns),
+                    None => stages_ns.push(section_ns),
+                }
+            }
+            Some(Runtime {
+                ramp_ns: 0,
+                runtime_ns: stages_ns.iter().sum(),
+            })
+        }
+        Work::Server(spec) if spec.tests == [ServerTest::Mixed] => Some(Runtime {
+            ramp_ns: 0,
+            runtime_ns: spec.runtime_ns,
+        }),
+        _ => None,
+    }
+}
+
+/// Whether a section of a job file waits for sections before it.
+fn waits(section: &FioSection) -> bool {
+    let waits = |(name, value): &(String, String)| name == "wait_for" || (name == "stonewall" && value != "0");
+    section.options.iter().any(waits)
 }
 
 /// Acts are done in the order of the file.
@@ -166,11 +208,42 @@ fn in_order(acts: &[Placed<'_>], found: &mut Found) {
     }
 }
 
+/// Why the filesystem of a cell cannot be trimmed.
+fn no_fstrim_on(cell: &Cell) -> Option<WrongAct> {
+    let kind = cell.stack.filesystem.kind;
+    if kind.trims || !cell.acts.iter().any(|act| act.kind == ActKind::Fstrim) {
+        return None;
+    }
+    let what = match kind.is_raw() {
+        true => "`fstrim` needs a mounted filesystem, and a raw device has none".to_owned(),
+        false => format!("{} does not support `fstrim` (the ioctl FITRIM)", kind.name),
+    };
+    Some((what, "use ext4, XFS, btrfs, F2FS, JFS, NILFS2, FAT, exFAT or ntfs3"))
+}
+
+/// A test of the workload with the name of one of the acts.
+fn clash_of_tests(cell: &Cell) -> Option<WrongAct> {
+    let tests = cell.workload.work.tests();
+    let name = act::tests(&cell.acts).into_iter().find(|name| tests.contains(name))?;
+    let message = format!(
+        "`{}` has a test `{name}`, which is also what acts measure",
+        cell.workload.name
+    );
+    Some((message, "give the section of the job file another name"))
+}
+
 /// Why a cell can have no acts at all.
 fn no_acts_on(cell: &Cell) -> Option<WrongAct> {
     if cell.machine.create_once {
         let message = "acts need the array as it was created".to_owned();
         return Some((message, "write `create_once = false`, or leave it out"));
+    }
+    if let Some(wrong) = no_fstrim_on(cell) {
+        return Some(wrong);
+    }
+    let is_cut = matches!(cell.workload.work, Work::PowerCut(_));
+    if !is_cut && !cell.acts.iter().any(|act| act.kind.needs_redundancy()) {
+        return clash_of_tests(cell);
     }
     let array = &cell.stack.array;
     let facts = array.level.facts();
@@ -200,46 +273,48 @@ fn no_acts_on(cell: &Cell) -> Option<WrongAct> {
         );
         return Some((message, "leave the layer out, or use other acts"));
     }
+    if let Some(wrong) = clash_of_tests(cell) {
+        return Some(wrong);
+    }
     match &cell.workload.work {
         Work::PowerCut(_) if keeper != Keeper::Md => Some((
             format!("acts with power cuts need md, not {}", keeper.name()),
             "use level 1, 4, 5, 6 or 10, or a workload `io`",
         )),
-        Work::Io(io) if io.engine == IoEngine::Native => None,
         Work::PowerCut(spec) if spec.missing_member => Some((
             "acts and `missing_member` both remove members".to_owned(),
             "leave `missing_member` out, and let a member `fail`",
         )),
-        Work::PowerCut(_) => None,
-        _ => {
-            let message = format!(
-                "acts need a workload `io` or `power_cut`, which `{}` is not",
-                cell.workload.name
-            );
-            Some((
-                message,
-                "write `io = { … }`: it counts requests by the phases of the array",
-            ))
-        }
+        _ => None,
     }
 }
 
 fn too_late(act: &Act, work: &Work) -> Option<WrongAct> {
-    let Work::Io(io) = work else { return None };
-    let at_ns = match act.due {
-        Due::AtNs(at_ns) => at_ns,
-        Due::After { .. } if io.runtime_ns.is_none() => {
-            let message = "`after` needs a workload with a `runtime`, of which it is a share";
-            return Some((
-                message.to_owned(),
-                "give the workload a `runtime`, or write `at = \"30s\"`",
-            ));
-        }
-        Due::After { .. } | Due::ResyncDone => return None,
+    let time = runs_for(work);
+    let at_ns = match (act.due, &time) {
+        (Due::AtNs(at_ns), _) => at_ns,
+        (Due::After { .. }, None) => return unknown_share(work),
+        _ => return None,
     };
-    let ends_ns = io.runtime_ns? + io.ramp_ns;
+    let time = time?;
+    let ends_ns = time.runtime_ns + time.ramp_ns;
     (at_ns >= ends_ns).then(|| {
         let message = format!("the workload ends after {} s, before this act", ends_ns as f64 / 1e9);
         (message, "use an earlier time or a longer `runtime`")
     })
+}
+
+/// Why nobody knows when a share of a workload without a `runtime` is done.
+fn unknown_share(work: &Work) -> Option<WrongAct> {
+    let message = match work {
+        Work::Io(_) => "`after` needs a workload with a `runtime`, of which it is a share",
+        Work::FioFile(_) => "`after` needs sections with a `runtime` each, of which it is a share",
+        Work::Bonnie(_) => "`after` is a share of the work, and Bonnie++ does not say how much of it is done",
+        _ => return None,
+    };
+    let help = match work {
+        Work::Bonnie(_) => "write `at = \"30s\"`",
+        _ => "give the workload a `runtime`, or write `at = \"30s\"`",
+    };
+    Some((message.to_owned(), help))
 }

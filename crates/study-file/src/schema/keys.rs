@@ -98,6 +98,7 @@ const ACTS: &[&[&str]] = &[
     &["slow"],
     &["hang"],
     &["corrupt"],
+    &["fstrim", "trim"],
 ];
 const GROWN: &[&[&str]] = &[&["6", "raid6"]];
 const WHENS: &[&[&str]] = &[&["resync done"]];
@@ -240,8 +241,9 @@ static KEYS: &[Key] = &[
     key(Table::Act, "do", Word(ACTS), Single, "", "what is done, by the tools of md, LVM, btrfs or ZFS: `add` returns \
         a removed disk as a new one, `re-add` as a former member; `replace` replaces a working or failed disk by a \
         spare, `grow` turns a spare into one more member; `slow` makes a disk slower, `hang` makes it stop \
-        responding, `corrupt` silently changes its contents"),
-    key(Table::Act, "disk", Count { min: 1, max: 4096 }, Single, "the whole array, for `grow`, `check` and `repair`", "which disk of the array, from 1"),
+        responding, `corrupt` silently changes its contents; `fstrim` discards the free space of the mounted filesystem, on any \
+        stack"),
+    key(Table::Act, "disk", Count { min: 1, max: 4096 }, Single, "the whole array, for `grow`, `check`, `repair` and `fstrim`", "which disk of the array, from 1"),
     key(Table::Act, "delay", Takes::Time, Single, "needed for `slow`; `hang`: without an end", "for `slow`: time \
         added to \
         each access of the disk's media from then on, up to 60 s; for `hang`: time for which the disk does not \
@@ -251,7 +253,7 @@ static KEYS: &[Key] = &[
     key(Table::Act, "sectors", Count { min: 1, max: 65536 }, Single, "1", "for `corrupt`: how many sectors of 512 bytes change"),
     key(Table::Act, "at", Takes::Time, Single, "one of `at`, `after`, `when` is needed", "time since the measured work began (or its `ramp_time`, if it has one)"),
     key(Table::Act, "after", Takes::Percent { max: 99 }, Single, "one of `at`, `after`, `when` is needed", "`50 %`: when this \
-        share of the work is done, of the `runtime` of `io` or of the operations of `power_cut`"),
+        share of the work is done: of the `runtime`, if it has one; else of the bytes or files of `tree`, `server` and `iozone`, each test of which is an equal share, and of the operations of `power_cut`; not of `bonnie`"),
     key(Table::Act, "when", Word(WHENS), Single, "one of `at`, `after`, `when` is needed", "`resync done`: after the act before it, as soon as the array neither rebuilds nor checks"),
 
     key(Table::Claim, "says", Name, Single, "", "the claim as a sentence"),

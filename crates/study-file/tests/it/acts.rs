@@ -325,15 +325,37 @@ fn arrays_and_workloads_that_can_have_no_acts() {
         message("{ level = \"lvm-raid5\" }", "power_cut = { operations = 50 }"),
         "a stack of LVM, nested arrays or an external bitmap cannot be started again after a power cut yet"
     );
-    let tree = "tree = { collection = \"marechal-small\" }";
-    assert_eq!(
-        message("{ level = 5 }", tree),
-        "acts need a workload `io` or `power_cut`, which `w` is not"
-    );
-    let fio = "fio = { rw = \"randread\", size = \"64M\", runtime = \"60s\" }";
-    assert_eq!(
-        message("{ level = 5 }", fio),
-        "acts need a workload `io` or `power_cut`, which `w` is not"
+}
+
+/// cases/acts-need-io: every kind of work.
+#[test]
+fn acts_are_done_during_every_kind_of_work() {
+    let check = act("at = \"5s\"\ndo = \"check\"");
+    for workload in [
+        "fio = { ioengine = \"mmap\", rw = \"randwrite\", bs = \"4K\", size = \"64M\", runtime = \"20s\" }",
+        "tree = { collection = \"marechal-small\" }",
+        "server = {}",
+        "bonnie = { size = \"64M\" }",
+        "iozone = {}",
+    ] {
+        let plan = study("{ level = 1 }", workload, &check).unwrap_or_else(|found| panic!("{workload}: {found:?}"));
+        let cell = &plan.cells[0];
+        assert_eq!(cell.acts.len(), 1, "{workload}");
+        let tests = cell.tests();
+        assert!(tests.contains(&"check"), "{tests:?}");
+    }
+    let late = study("{ level = 1 }", "fio = { rw = \"read\", runtime = \"5s\" }", &check).expect_err("too late");
+    let first = late.iter().next().expect("an error");
+    assert_eq!(first.message, "the workload ends after 5 s, before this act");
+    let corrupt = act("at = \"5s\"\ndo = \"corrupt\"\ndisk = 1\noffset = \"1M\"");
+    let found = study("{ level = 1 }", "tree = { tests = [\"read\"] }", &corrupt).expect_err("it writes");
+    let first = found.iter().next().expect("an error");
+    assert!(
+        first
+            .message
+            .starts_with("`corrupt` needs a workload that writes nothing"),
+        "{}",
+        first.message
     );
 }
 
@@ -344,6 +366,16 @@ fn acts_after_a_share_of_the_work() {
     let due = |workload: &str| study("{ level = 5 }", workload, &acts).map(|plan| plan.cells[0].acts[0].due);
     let with_ramp = IO.replace(" }", ", ramp_time = \"10s\" }");
     assert_eq!(due(&with_ramp).expect("a sound study"), Due::AtNs(40_000_000_000));
+    let mixed = due("server = { tests = [\"mixed\"], runtime = \"20s\" }");
+    assert_eq!(mixed.expect("a sound study"), Due::AtNs(10_000_000_000));
+    for of_operations in ["tree = {}", "server = {}", "iozone = {}"] {
+        assert_eq!(due(of_operations).expect("a sound study"), Due::After { percent: 50 });
+    }
+    let bonnie = due("bonnie = { size = \"64M\" }").expect_err("it does not say");
+    assert_eq!(
+        bonnie.iter().next().expect("an error").message,
+        "`after` is a share of the work, and Bonnie++ does not say how much of it is done"
+    );
     let cuts = due("power_cut = { operations = 50 }");
     assert_eq!(cuts.expect("a sound study"), Due::After { percent: 50 });
     let found = due("io = { rw = \"randread\", size = \"64M\" }").expect_err("it has no runtime");
@@ -431,6 +463,9 @@ fn power_cuts_amid_acts() {
     let corrupt = act("after = \"20 %\"\ndo = \"corrupt\"\ndisk = 1\noffset = \"64K\"");
     assert_eq!(
         of("power_cut = { operations = 50 }", &corrupt),
-        Err("`w` writes, which would hide the changes of `corrupt`".to_owned())
+        Err(
+            "`corrupt` needs a workload that writes nothing, an `io` or `fio` that reads, which `w` is not"
+                .to_owned()
+        )
     );
 }

@@ -62,9 +62,7 @@ pub(super) fn report(spec: &IoSpec, outcome: &Outcome, written: WrittenOut, host
     if pattern.is_mixed() {
         report_directions(["read", "write"], &outcome.tally, duration, written, host);
     }
-    for of_phase in &outcome.phases {
-        report_phase(of_phase, written.is_buffered, host);
-    }
+    report_phases(&outcome.phases, written.is_buffered, host);
     if !spec.group_reporting {
         for (number, (tally, duration)) in outcome.jobs.iter().enumerate() {
             let test = TestId::job(pattern.name(), u32::try_from(number).unwrap_or(u32::MAX));
@@ -89,6 +87,13 @@ pub(super) fn report_directions(
     report_test(of_writes, IoPattern::Write, &writes(tally), duration, written, host);
 }
 
+/// Reports what was moved in each phase of the array.
+pub(super) fn report_phases(phases: &[InPhase], is_buffered: bool, host: &mut dyn Host) {
+    for of_phase in phases {
+        report_phase(of_phase, is_buffered, host);
+    }
+}
+
 /// Reports the requests that ended in a phase of the array as a test with the phase's name, unless the phase was
 /// too short for a rate. Buffered writes complete in memory.
 fn report_phase(of_phase: &InPhase, is_buffered: bool, host: &mut dyn Host) {
@@ -106,10 +111,11 @@ fn report_phase(of_phase: &InPhase, is_buffered: bool, host: &mut dyn Host) {
         reporter.sample(Metric::ThroughputCached, throughput);
     } else {
         reporter.sample(Metric::Throughput, throughput);
-        reporter.sample(
-            Metric::Iops,
-            (reads.operations() + writes.operations()) as f64 / seconds,
-        );
+        let operations = reads.operations() + writes.operations();
+        // fio's requests of several sizes are not counted by time.
+        if operations > 0 || throughput == 0.0 {
+            reporter.sample(Metric::Iops, operations as f64 / seconds);
+        }
     }
     match (reads.histogram.is_empty(), writes.histogram.is_empty()) {
         (false, true) => reporter.percentiles(&reads.histogram),

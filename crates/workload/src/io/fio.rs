@@ -10,6 +10,7 @@
 
 use crate::environment::Host;
 use crate::io::fio_log::BandwidthLog;
+use crate::io::fio_phases;
 use crate::io::fio_report::{self, FioReport};
 use crate::io::tally::{Outcome, Tally};
 use crate::io::targets::{self, Layout};
@@ -74,7 +75,8 @@ pub(super) fn run(
         _ if uring_engine::is_offered() => "io_uring",
         _ => "posixaio",
     };
-    let log = BandwidthLog::of(spec)?;
+    let phases = host.phases();
+    let log = BandwidthLog::of(spec, phases.as_deref())?;
     let invocation = Invocation::new(Tool::Fio)
         .args(arguments(spec, target, seed, io_engine))
         .args(log.iter().flat_map(BandwidthLog::arguments))
@@ -87,9 +89,20 @@ pub(super) fn run(
     }
     let mut outcome = outcome(report);
     if let Some(log) = log {
-        outcome.tally.throughput = log.read()?;
+        let read = log.read()?;
+        outcome.tally.throughput = read.throughput;
+        if let Some(phases) = phases {
+            outcome.phases = fio_phases::by_phase(&read.moved, &phases, one_size(spec));
+        }
     }
     Ok(outcome)
+}
+
+/// The size of every request, unless fio mixes sizes.
+pub(super) fn one_size(spec: &IoSpec) -> Option<u64> {
+    let is_mixed = ["bsrange", "bssplit", "bs_unaligned"];
+    let mixes = is_mixed.iter().any(|option| said(spec, option).is_some());
+    (!mixes).then_some(spec.block_bytes)
 }
 
 /// Converts the report: all jobs together, and each job.

@@ -4,8 +4,9 @@
 //! Only fio knows what it wrote: its own `verify` compares contents, if the job file sets it.
 
 use super::figures::{self, WrittenOut};
-use super::fio::{COMMON, OUTPUT_BYTES_MAX, TIME_LIMIT, escaped};
+use super::fio::{COMMON, OUTPUT_BYTES_MAX, TIME_LIMIT, escaped, one_size};
 use super::fio_log::BandwidthLog;
+use super::fio_phases::{self, Moved};
 use super::fio_report::{self, JobReport};
 use super::guards::{self, Judged};
 use super::holes;
@@ -54,7 +55,9 @@ fn run(spec: &FioFileSpec, target: &Target<'_>, seed: u64, host: &mut dyn Host) 
     let cpu_before = CpuTime::now();
     let running: u64 = spec.sections.iter().filter_map(|section| section.runtime_ns).sum();
     let specs: Vec<IoSpec> = spec.sections.iter().map(FioSection::as_io).collect();
-    let logs = specs.iter().map(BandwidthLog::of).collect::<Result<Vec<_>, _>>()?;
+    let phases = host.phases();
+    let log = |spec: &IoSpec| BandwidthLog::of(spec, phases.as_deref());
+    let logs = specs.iter().map(log).collect::<Result<Vec<_>, _>>()?;
     let invocation = Invocation::new(Tool::Fio)
         .args(arguments(spec, mount_point, seed, &logs))
         .limit(TIME_LIMIT + Duration::from_nanos(running))
@@ -66,9 +69,21 @@ fn run(spec: &FioFileSpec, target: &Target<'_>, seed: u64, host: &mut dyn Host) 
     targets::sync(target)?;
     let sync = sync_began.elapsed();
     let moved = counters(host)? - before;
-    let mut outcomes = Vec::new();
+    let (mut outcomes, mut by_time) = (Vec::new(), Vec::new());
     for (section, log) in spec.sections.iter().zip(logs) {
-        outcomes.push(report_section(section, &jobs, log, sync, host)?);
+        let (outcome, moved) = report_section(section, &jobs, log, sync, host)?;
+        outcomes.push(outcome);
+        by_time.extend(moved);
+    }
+    if let Some(phases) = &phases {
+        let mut sizes = specs.iter().map(one_size);
+        let first = sizes.next().flatten();
+        let one = first.filter(|_| sizes.all(|size| size == first));
+        let all = fio_phases::by_phase(&by_time, phases, one);
+        // Sections with acts have no throughput that is steady.
+        outcomes.iter_mut().for_each(|outcome| outcome.phases.clone_from(&all));
+        let is_buffered = |section: &FioSection| section.pattern.has_writes() && !section.direct;
+        figures::report_phases(&all, spec.sections.iter().any(is_buffered), host);
     }
     report_whole(cpu, moved, host);
     let judged = specs.iter().zip(&spec.sections).zip(&outcomes);
@@ -191,7 +206,7 @@ fn report_section(
     log: Option<BandwidthLog>,
     sync: Duration,
     host: &mut dyn Host,
-) -> Result<Outcome, WorkloadError> {
+) -> Result<(Outcome, Vec<Moved>), WorkloadError> {
     let own: Vec<&JobReport> = jobs.iter().filter(|job| job.name == section.name).collect();
     if own.is_empty() {
         return Err(WorkloadError::FioOutput {
@@ -218,8 +233,10 @@ fn report_section(
         sync,
         ramp: Duration::ZERO,
     };
+    let mut by_time = Vec::new();
     if let Some(log) = log {
-        tally.throughput = log.read()?;
+        let read = log.read()?;
+        (tally.throughput, by_time) = (read.throughput, read.moved);
     }
     let test = &section.name;
     if section.is_of_whole_files() {
@@ -236,12 +253,13 @@ fn report_section(
     }
     let mut reporter = Reporter { host, test };
     reporter.long_enough_guard(duration, FIO_CLOCK);
-    Ok(Outcome {
+    let outcome = Outcome {
         tally,
         duration,
         jobs: Vec::new(),
         phases: Vec::new(),
-    })
+    };
+    Ok((outcome, by_time))
 }
 
 /// Reports what cannot be attributed to a section.

@@ -8,7 +8,7 @@ use crate::contents::Contents;
 use crate::cpu::CpuTime;
 use crate::environment::{DeviceCounters, Host};
 use crate::io::Permutation;
-use crate::latency::{Operation, Stopwatch};
+use crate::latency::{DoneBy, Operation, Stopwatch};
 use crate::random::Random;
 use crate::reporter::Reporter;
 use crate::thread_stack;
@@ -18,9 +18,10 @@ use std::fs::File;
 use std::io::{BufReader, BufWriter, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
-use std::sync::Barrier;
+use std::sync::{Arc, Barrier};
 use std::time::{Duration, Instant};
 use study::metric::Metric;
+use study::progress::WorkProgress;
 use study::workload::{IozoneSpec, IozoneTest};
 
 /// glibc's buffer for a file on most filesystems: `st_blksize`.
@@ -44,19 +45,24 @@ pub(super) fn run(
     };
     if !spec.tests.iter().any(|test| test.group() == 0) {
         host.step("prepare files");
-        work.measure(IozoneTest::Write)?;
+        work.measure(IozoneTest::Write, None)?;
     }
+    let (mut done, all) = (0, spec.tests.len());
+    let units = work.records() * u64::from(spec.processes);
     for (_, tests) in groups(spec) {
+        host.next_test(done, all, units);
         quiesce(host)?;
         for (number, &test) in tests.iter().enumerate() {
             // Rewrite requires a write before it, and reread a read.
             if number == 0 && is_second(test) {
-                work.measure(first_of(test))?;
+                work.measure(first_of(test), None)?;
             }
+            host.next_test(done, all, units);
+            done += 1;
             host.step(test.name());
             let before = counters(host)?;
             let cpu_before = CpuTime::now();
-            let (watch, duration) = work.measure(test)?;
+            let (watch, duration) = work.measure(test, host.progress())?;
             let cpu = CpuTime::now().since(cpu_before);
             let moved = counters(host)? - before;
             work.report(
@@ -70,6 +76,7 @@ pub(super) fn run(
             );
         }
     }
+    host.tests_are_over();
     work.verify(host)
 }
 
@@ -112,13 +119,23 @@ impl Work<'_> {
     }
 
     /// Runs a test with all processes; returns their merged latencies, and the time from the start to the last end.
-    fn measure(&self, test: IozoneTest) -> Result<(Stopwatch, Duration), WorkloadError> {
+    fn measure(
+        &self,
+        test: IozoneTest,
+        progress: Option<Arc<WorkProgress>>,
+    ) -> Result<(Stopwatch, Duration), WorkloadError> {
         let barrier = Barrier::new(self.spec.processes as usize);
         let done: Vec<(Stopwatch, Instant, Instant)> = std::thread::scope(|scope| {
             let threads: Vec<_> = (0..self.spec.processes)
                 .map(|number| {
                     let barrier = &barrier;
-                    scope.spawn(move || self.process(number, test, barrier))
+                    let by = DoneBy::Each(if test.reads() {
+                        Operation::Read
+                    } else {
+                        Operation::Write
+                    });
+                    let watch = Stopwatch::reporting(progress.clone(), by);
+                    scope.spawn(move || self.process(number, test, watch, barrier))
                 })
                 .collect();
             threads
@@ -146,6 +163,7 @@ impl Work<'_> {
         &self,
         number: u32,
         test: IozoneTest,
+        watch: Stopwatch,
         barrier: &Barrier,
     ) -> Result<(Stopwatch, Instant, Instant), WorkloadError> {
         thread_stack::back_with_memory();
@@ -164,9 +182,10 @@ impl Work<'_> {
             work: self,
             number,
             buffer: AlignedBuffer::zeroed(self.spec.record_bytes as usize),
-            watch: Stopwatch::start(),
+            watch,
             path,
         };
+        process.watch.restart();
         let file = opened?;
         process.run(test, &file)?;
         let writes = !test.reads();

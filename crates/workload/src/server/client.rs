@@ -9,7 +9,9 @@ use crate::random::Random;
 use rustix::fs::{Mode, OFlags, open, rename};
 use std::os::fd::OwnedFd;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
+use study::progress::WorkProgress;
 use study::workload::ServerTest;
 
 /// Size of one read of a file.
@@ -21,11 +23,18 @@ pub(super) struct Client<'a> {
     number: u32,
     /// Directory `new` of a Maildir, to be fsynced.
     inbox: Option<OwnedFd>,
+    /// Where progress is reported, if acts may wait for it.
+    progress: Option<Arc<WorkProgress>>,
     done: Done,
 }
 
 impl<'a> Client<'a> {
-    pub(super) fn new(server: &'a Server<'a>, files: &'a Files<'a>, number: u32) -> Result<Self, WorkloadError> {
+    pub(super) fn new(
+        server: &'a Server<'a>,
+        files: &'a Files<'a>,
+        number: u32,
+        progress: Option<Arc<WorkProgress>>,
+    ) -> Result<Self, WorkloadError> {
         let inbox = files.folder.join("new");
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         Ok(Self {
@@ -36,7 +45,8 @@ impl<'a> Client<'a> {
                 .is_dir()
                 .then(|| open(&inbox, flags, Mode::empty()).map_err(WorkloadError::at("open", &inbox)))
                 .transpose()?,
-            done: Done::new(),
+            progress,
+            done: Done::new(None),
         })
     }
 
@@ -47,7 +57,9 @@ impl<'a> Client<'a> {
         log: Option<&Log>,
         began: Instant,
     ) -> Result<Done, WorkloadError> {
-        self.done = Done::new();
+        // The time of `mixed` is its progress.
+        let by_bytes = self.progress.clone().filter(|_| test != ServerTest::Mixed);
+        self.done = Done::new(by_bytes);
         match (test, log) {
             (ServerTest::Append, _) => self.append()?,
             (ServerTest::Commit, Some(log)) => self.commit(log)?,
@@ -156,7 +168,11 @@ impl<'a> Client<'a> {
                 std::thread::sleep(due.min(until).saturating_duration_since(before));
                 before = due;
             }
-            if Instant::now() >= until {
+            let now = Instant::now();
+            if let Some(progress) = &self.progress {
+                progress.reach(u64::try_from((now - began).as_nanos()).unwrap_or(u64::MAX));
+            }
+            if now >= until {
                 return Ok(());
             }
             if random.below(100) < u64::from(spec.read_percent) {

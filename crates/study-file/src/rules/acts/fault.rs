@@ -112,11 +112,14 @@ fn corrupt(entry: &Entry, found: &mut Found) -> Option<Fault> {
 /// Why a cell cannot have this fault.
 pub(super) fn wrong_on(act: &Act, cell: &Cell) -> Option<WrongAct> {
     let corrupted = act.corrupted?;
-    let writes = match &cell.workload.work {
-        Work::Io(io) => io.pattern.has_writes(),
-        _ => true,
+    let Work::Io(io) = &cell.workload.work else {
+        let message = format!(
+            "`corrupt` needs a workload that writes nothing, an `io` or `fio` that reads, which `{}` is not",
+            cell.workload.name
+        );
+        return Some((message, "use `io = { rw = \"read\", … }`"));
     };
-    if writes {
+    if io.pattern.has_writes() {
         let message = format!(
             "`{}` writes, which would hide the changes of `corrupt`",
             cell.workload.name

@@ -82,7 +82,7 @@ impl Members {
             return Some((message, "write `spares = 1` in `array`, with one disk more"));
         }
         match act.kind {
-            ActKind::Check | ActKind::Repair => None,
+            ActKind::Check | ActKind::Repair | ActKind::Fstrim => None,
             ActKind::Grow => {
                 self.wanted += 1;
                 let level = act.level?;

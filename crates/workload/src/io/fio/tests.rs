@@ -139,7 +139,7 @@ fn the_command_line_says_all_of_the_job() {
 /// fio's own log: a limited rate is steady, and the log has as many bytes as the report. Returns the MiB/s that fio
 /// reports, and the description of its throughput over time.
 fn measured(spec: &IoSpec) -> (f64, String) {
-    let log = BandwidthLog::of(spec)
+    let log = BandwidthLog::of(spec, None)
         .expect("a folder")
         .expect("a job with a runtime has a log");
     let folder = tempfile::tempdir().expect("a folder");
@@ -155,7 +155,8 @@ fn measured(spec: &IoSpec) -> (f64, String) {
     assert!(output.status.success(), "{output:?}");
     let outcome = parse(&String::from_utf8_lossy(&output.stdout)).expect("a report");
     let series = log.read().expect("a log");
-    let (_, detail) = crate::steady_state::verdict(&series, outcome.duration).expect("more than 16 intervals");
+    let (_, detail) =
+        crate::steady_state::verdict(&series.throughput, outcome.duration).expect("more than 16 intervals");
     let counted = outcome.tally.reads.bytes as f64 / outcome.duration.as_secs_f64() / f64::from(1 << 20);
     (counted, detail)
 }
@@ -205,6 +206,10 @@ fn throughput_over_time_comes_from_fio() {
         fio_options: vec![("write_bw_log".to_owned(), "mine".to_owned())],
         ..spec
     };
-    assert!(BandwidthLog::of(&taken).expect("nothing is made").is_none());
-    assert!(BandwidthLog::of(&self::spec()).expect("nothing is made").is_none());
+    assert!(BandwidthLog::of(&taken, None).expect("nothing is made").is_none());
+    assert!(
+        BandwidthLog::of(&self::spec(), None)
+            .expect("nothing is made")
+            .is_none()
+    );
 }
