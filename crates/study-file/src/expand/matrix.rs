@@ -8,7 +8,7 @@ use crate::expand::machine::{machine, stack};
 use crate::rules::impossible::{Impossible, impossible};
 use crate::rules::integrity::mode_of_nothing;
 use crate::rules::layers::setting_of_nothing;
-use crate::rules::machine::{cores_of_nothing, has_no_cores, is_repeated};
+use crate::rules::machine::{cores_of_nothing, has_no_cores, is_repeated, write_cache_of_flash};
 use crate::rules::stack::check_stack;
 use crate::syntax::diagnostic::{Found, Span};
 use crate::syntax::unit::describe_size;
@@ -159,6 +159,7 @@ impl Matrix {
         reasons.extend(mode_of_nothing(point));
         reasons.extend(setting_of_nothing(&stack, point));
         reasons.extend(beyond_a_guest(&machine, setting.known));
+        reasons.extend(write_cache_of_flash(&machine, &stack, setting.known));
         if reasons.is_empty() {
             reasons.extend(no_array(point, &machine, &stack));
         }

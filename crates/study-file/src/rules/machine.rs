@@ -2,7 +2,8 @@
 
 use crate::axes::Point;
 use crate::rules::impossible::{Impossible, impossible};
-use study::stack::{DATA, MachineKind, MachineSpec};
+use crate::{Known, MediaKind};
+use study::stack::{DATA, DiskGroup, MachineKind, MachineSpec, StackSpec};
 
 /// Rejects cores if no cell has a processor. Next to a processor an infinitely fast one is one more cell, whatever the
 /// number of cores: see [`is_repeated`].
@@ -26,6 +27,20 @@ pub(crate) fn is_repeated(machine: &MachineSpec, point: &Point) -> bool {
 /// Whether a number of cores is written for a processor that has none.
 pub(crate) fn has_no_cores(machine: &MachineSpec, point: &Point) -> bool {
     machine.kind == MachineKind::Lab && machine.processor.is_none() && point.number("cores").is_some()
+}
+
+/// Rejects solid-state drives without their write cache: the models of the lab have no switch for it.
+pub(crate) fn write_cache_of_flash(machine: &MachineSpec, stack: &StackSpec, known: &Known) -> Option<Impossible> {
+    if machine.kind != MachineKind::Lab || stack.write_cache != Some(false) {
+        return None;
+    }
+    let is_flash = |group: &&DiskGroup| known.media(&group.model) == Some(MediaKind::Flash);
+    let model = &machine.disks.iter().find(is_flash)?.model;
+    impossible(
+        &["write_cache"],
+        format!("the model `{model}` is a solid-state drive, whose buffer cannot be switched off in the lab"),
+        "leave `write_cache` out, or use disks with platters",
+    )
 }
 
 /// A bus names disks of `data` by number, and their number is an axis.

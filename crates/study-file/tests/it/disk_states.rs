@@ -150,3 +150,20 @@ fn claims_name_a_state_as_the_file_does() {
                  [[claim]]\nsays = \"a\"\nthat = \"filled=75 % < filled=25%\"\n";
     assert_eq!(plan(study).claims.len(), 1);
 }
+
+/// `plan` listed it as possible, and the run ended before its first trial.
+#[test]
+fn a_solid_state_drive_of_the_lab_has_its_write_cache() {
+    let on = |model: &str, values: &str| {
+        read_study(&format!(
+            "[disks]\nmodel = {model}\n[[stack]]\nwrite_cache = {values}\nfs = {{ type = \"ext4\" }}"
+        ))
+    };
+    let both = on("[\"flash\", \"platters\"]", "[true, false]").expect("platters can do without");
+    assert_eq!(both.cells.len(), 3);
+    let reason = "the model `flash` is a solid-state drive, whose buffer cannot be switched off in the lab";
+    assert_eq!(both.left_out.len(), 1);
+    assert_eq!(both.left_out[0].reason, reason);
+    let wrong = on("\"flash\"", "false").expect_err("nothing is possible");
+    assert!(wrong.contains(reason), "{wrong}");
+}
