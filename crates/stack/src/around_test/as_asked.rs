@@ -59,10 +59,10 @@ impl Comparison {
             let all: Vec<String> = self.differences.iter().map(Difference::words).collect();
             return (false, all.join("; "));
         }
-        let mut detail = format!(
-            "{} settings of the study are in the kernel as they were asked for",
-            self.compared
-        );
+        let mut detail = match self.compared {
+            0 => "the study sets nothing that the kernel shows".to_owned(),
+            count => format!("{count} settings of the study are in the kernel as they were asked for"),
+        };
         if !self.not_shown.is_empty() {
             detail += &format!(
                 "; the kernel does not show the mount options {}",
