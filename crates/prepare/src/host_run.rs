@@ -375,7 +375,10 @@ fn check_kernel(plan: &Plan, is_dry_run: bool) -> Result<(), Error> {
     }
     for stack in plan.cells.iter().map(|cell| &cell.stack).filter(|_| !is_dry_run) {
         let integrity = stack.array.integrity.map(|_| "dm-integrity");
-        for module in integrity.into_iter().chain(stack.all_layers().map(Layer::module)) {
+        for module in integrity
+            .into_iter()
+            .chain(stack.all_layers().filter_map(Layer::module))
+        {
             if !missing.iter().any(|other| other == module) && !host::kernel_has_target(module) {
                 missing.push(module.to_owned());
             }

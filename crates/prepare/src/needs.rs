@@ -110,6 +110,12 @@ const OF_LUKS: Need = Need {
     why: "encrypts members or arrays (`luks`)",
 };
 
+const OF_BCACHE: Need = Need {
+    file: "make-bcache",
+    package: "bcache-tools",
+    why: "puts bcache on arrays (`cache`)",
+};
+
 const OF_BONNIE: Need = Need {
     file: "bonnie++",
     package: "bonnie++",
@@ -144,6 +150,7 @@ pub fn needs_of_some() -> Vec<&'static Need> {
     needs.push(&OF_LVM);
     needs.push(&OF_INTEGRITY);
     needs.push(&OF_LUKS);
+    needs.push(&OF_BCACHE);
     needs.extend(needs_of_filesystems(Flavour::More));
     needs.extend(needs_of_filesystems(Flavour::Zfs));
     needs.push(&OF_BONNIE);

@@ -12,6 +12,7 @@ pub(crate) mod failures;
 pub(crate) mod figure;
 pub(crate) mod guards;
 pub(crate) mod imported_against_own;
+mod layers;
 mod limits;
 pub(crate) mod power_cut;
 pub(crate) mod rebuild;

@@ -3,3 +3,4 @@
 pub(crate) mod as_asked;
 pub(crate) mod guards;
 pub(crate) mod quiesce;
+pub(crate) mod snapshots;

@@ -3,11 +3,12 @@
 pub(crate) mod lazy_init;
 pub(crate) mod mounting;
 
+use crate::around_test::snapshots;
 use crate::machine::context::Teardown;
 use crate::machine::error::Cause;
 use filesystems::{BlockSizes, Made, MountSource};
 use std::path::{Path, PathBuf};
-use study::stack::{Bitmap, FilesystemKind, FilesystemSpec, IntegrityMode, Layer, StackSpec};
+use study::stack::{Bitmap, CacheKind, FilesystemKind, FilesystemSpec, IntegrityMode, Layer, StackSpec};
 use tools::{Invocation, Tool};
 
 /// The programs needed to set up and tear down a stack.
@@ -28,21 +29,11 @@ pub fn tools_needed(spec: &StackSpec, teardown: Teardown) -> Vec<Tool> {
             let asked = teardown == Teardown::Full || integrity.mode == IntegrityMode::Journal;
             tools.extend(asked.then_some(Tool::Dmsetup));
         }
-        let has_luks = spec.all_layers().any(|layer| matches!(layer, Layer::Luks(_)));
-        let has_cache = spec.has_cache();
-        tools.extend(has_cache.then_some([Tool::Lvm, Tool::Dmsetup]).into_iter().flatten());
-        tools.extend(
-            has_luks
-                .then_some([Tool::Cryptsetup, Tool::Dmsetup])
-                .into_iter()
-                .flatten(),
-        );
-        let signs = has_luks
-            || mkfs_of(filesystem.kind).is_some()
-            || array.bitmap == Bitmap::External
-            || array.integrity.is_some();
+        let signs =
+            mkfs_of(filesystem.kind).is_some() || array.bitmap == Bitmap::External || array.integrity.is_some();
         tools.extend((signs && teardown == Teardown::Full).then_some(Tool::Wipefs));
     }
+    tools.extend(tools_of_layers(spec, teardown));
     let mut needed = Vec::new();
     for tool in tools {
         if !needed.contains(&tool) {
@@ -50,6 +41,32 @@ pub fn tools_needed(spec: &StackSpec, teardown: Teardown) -> Vec<Tool> {
         }
     }
     needed
+}
+
+/// Those of layers, and of snapshots.
+fn tools_of_layers(spec: &StackSpec, teardown: Teardown) -> Vec<Tool> {
+    let mut tools = Vec::new();
+    for layer in spec.all_layers() {
+        tools.extend(match layer {
+            Layer::Partition(_) => vec![Tool::Sfdisk],
+            Layer::Luks(_) => vec![Tool::Cryptsetup, Tool::Dmsetup],
+            Layer::Cache(cache) if cache.kind == CacheKind::Bcache => {
+                let partition = cache.size_bytes.map(|_| Tool::Sfdisk);
+                let undo = (teardown == Teardown::Full).then_some(Tool::BcacheSuperShow);
+                [Some(Tool::MakeBcache), partition, undo]
+                    .into_iter()
+                    .flatten()
+                    .collect()
+            }
+            Layer::Cache(_) | Layer::Volume(_) => vec![Tool::Lvm, Tool::Dmsetup],
+        });
+        let signs = !matches!(layer, Layer::Volume(_));
+        tools.extend((signs && teardown == Teardown::Full).then_some(Tool::Wipefs));
+    }
+    if spec.snapshots > 0 {
+        tools.extend(spec.snapshot_maker().and_then(snapshots::tool_of));
+    }
+    tools
 }
 
 /// The program that makes it.

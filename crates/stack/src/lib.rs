@@ -22,6 +22,7 @@ pub use around_test::guards::{Tested, judge};
 pub use around_test::quiesce::{
     Quiesce, array_mismatches, counters, drop_caches, ignore_flushes, quiesce, release_resync,
 };
+pub use around_test::snapshots::{judge_snapshots, take_snapshots};
 pub use array::md::Array;
 pub use filesystem::tools_needed;
 pub use machine::access::Access;

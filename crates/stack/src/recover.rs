@@ -2,10 +2,11 @@
 
 mod pool;
 
-use crate::array::luks;
 use crate::array::lvm_cache::{self, CachedVolume};
+use crate::array::lvm_volume::{self, LogicalVolume};
 use crate::array::md::{self, Array};
 use crate::array::zfs::ZPOOL;
+use crate::array::{bcache, luks, partition_table};
 use crate::filesystem;
 use crate::filesystem::mounting::Mounting;
 use crate::machine::context::Context;
@@ -17,7 +18,7 @@ use crate::machine::sysfs;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use study::stack::{CACHE, JOURNAL, Layer, Level, StackSpec};
+use study::stack::{CACHE, CacheKind, JOURNAL, Layer, Level, StackSpec};
 use tools::{Invocation, Tool, ToolError};
 
 /// One md array or a single disk, or the disks of a filesystem that uses several, and the filesystem on it; or a
@@ -105,6 +106,20 @@ fn opened(
                 context.access.run(&luks::open(&top, &name, luks), &[&top])?;
                 device_mapper::node_of(&name)
             }
+            Layer::Partition(_) => scanned_partition(&top, context)?,
+            Layer::Volume(volume) => {
+                let volume = LogicalVolume::of(volume, 0, stack, &top, &mut context.access);
+                context.access.run(&volume.activation(), &volume.devices)?;
+                volume.node()
+            }
+            Layer::Cache(cache) if cache.kind == CacheKind::Bcache => {
+                let disk = disks.first(CACHE)?;
+                let fast = match cache.size_bytes {
+                    None => disk.to_owned(),
+                    Some(_) => scanned_partition(disk, context)?,
+                };
+                bcache::start(&top, &fast, cache, context.access.executor)?
+            }
             Layer::Cache(cache) => {
                 let on = [top.as_path(), disks.first(CACHE)?];
                 let volume = CachedVolume::of(cache, stack, on, context.access.executor);
@@ -114,6 +129,15 @@ fn opened(
         };
     }
     Ok(top)
+}
+
+/// The partition of a device that the kernel has not scanned yet.
+fn scanned_partition(device: &Path, context: &mut Context<'_>) -> Result<PathBuf, Cause> {
+    partition_table::scan_partitions(device, context)?;
+    let executor = &mut *context.access.executor;
+    let node = partition_table::partition_of(&executor.device(device)?);
+    executor.wait_for_device(&node, Duration::from_secs(10))?;
+    Ok(node)
 }
 
 /// Closes a stack's layers on this member, or on the array, if they are open.
@@ -126,6 +150,10 @@ fn close_layers(layers: &[Layer], member: Option<usize>, context: &mut Context<'
                     context.access.ask(&luks::close(&name))?;
                 }
             }
+            // A partition is there as long as its device.
+            Layer::Partition(_) => {}
+            Layer::Volume(_) => close_group(&lvm_volume::group_of(context.setting.name), context)?,
+            Layer::Cache(cache) if cache.kind == CacheKind::Bcache => bcache::stop_all(context.access.executor)?,
             Layer::Cache(_) => close_group(&lvm_cache::group_of(context.setting.name), context)?,
         }
     }
@@ -370,7 +398,13 @@ impl Recovered {
 /// The programs for recovery.
 pub fn tools_of_recovery(spec: &StackSpec) -> Vec<Tool> {
     let mut tools = filesystem::tools_needed(spec, crate::Teardown::None);
-    tools.extend(spec.filesystem.kind.is_pool().then_some(Tool::Partx));
+    let is_on_partitions = |layer: Layer| match layer {
+        Layer::Partition(_) => true,
+        Layer::Cache(cache) => cache.kind == CacheKind::Bcache && cache.size_bytes.is_some(),
+        Layer::Luks(_) | Layer::Volume(_) => false,
+    };
+    let has_partitions = spec.all_layers().any(is_on_partitions);
+    tools.extend((spec.filesystem.kind.is_pool() || has_partitions).then_some(Tool::Partx));
     tools.extend(
         spec.filesystem
             .kind

@@ -9,6 +9,7 @@ pub(crate) mod failure;
 mod filesystems;
 mod integrity;
 mod layers;
+mod partitions;
 mod pools;
 pub(crate) mod stack;
 mod steps;

@@ -100,6 +100,9 @@ impl<'a> SimulatedMachine<'a> {
             let is_there = self.state.contents.btrfs_folders().contains(&PathBuf::from(folder));
             return is_there.then(|| "4096".to_owned());
         }
+        if let Some(value) = self.state.contents.of_bcache(attribute) {
+            return Some(value);
+        }
         let device = Path::new("/dev").join(text.strip_prefix("/sys/block/")?.split('/').next()?);
         if !self.has(&device) {
             return None;
@@ -112,6 +115,7 @@ impl<'a> SimulatedMachine<'a> {
             "queue/write_cache" if is_array || self.write_cache => "write back",
             "queue/write_cache" => "write through",
             "queue/read_ahead_kb" => "128",
+            "queue/logical_block_size" => "512",
             "size" => "2097152",
             "md/array_state" if is_array => "clean",
             "md/sync_action" if is_array => match self.state.contents.is_in_sync(&device) {
@@ -126,6 +130,7 @@ impl<'a> SimulatedMachine<'a> {
             "md/stripe_cache_size" if is_array => "256",
             "md/group_thread_cnt" | "md/skip_copy" if is_array => "0",
             "md/rmw_level" if is_array => "1",
+            "md/journal_mode" if is_array => "[write-through] write-back ",
             other => return self.state.contents.made_by_mdadm(&device, other.strip_prefix("md/")?),
         };
         Some(value.to_owned())
@@ -230,6 +235,9 @@ impl Executor for SimulatedMachine<'_> {
     }
 
     fn write(&mut self, attribute: &Path, value: &str) -> Result<(), Cause> {
+        if self.state.contents.order_to_bcache(attribute) {
+            return Ok(());
+        }
         self.state.attributes.remove(attribute);
         let untouched = self.read(attribute)?;
         if let Some(shown) = shown(&untouched, value) {

@@ -29,6 +29,7 @@ use crate::machine::disk_check::DiskCheck;
 use crate::machine::error::Cause;
 use crate::machine::sysfs;
 use crate::setup::stack::Stack;
+pub(crate) use btrfs::BTRFS;
 pub use known_file::write_known_file;
 
 use corruption::{Corruption, Ground};

@@ -115,7 +115,15 @@ fn machine_kind(top: &Entry, found: &mut Found) -> MachineKind {
     MachineKind::Host
 }
 
-/// All combinations of array and filesystem of every `[[stack]]`.
+/// The tables of layers.
+const LAYERS: [(&str, Table); 4] = [
+    ("partition", Table::Partition),
+    ("cache", Table::Cache),
+    ("luks", Table::Luks),
+    ("volume", Table::Volume),
+];
+
+/// All combinations of array, layers and filesystem of every `[[stack]]`.
 fn units(top: &Entry, kind: MachineKind, known: &Known, found: &mut Found) -> Vec<Unit> {
     let absent = |table| Entry::absent(table, 0..0);
     let no_disks = absent(Table::Disks);
@@ -147,22 +155,25 @@ fn units(top: &Entry, kind: MachineKind, known: &Known, found: &mut Found) -> Ve
             _ => Vec::new(),
         };
         let (no_array, no_fs) = (one("array", Table::Array), one("fs", Table::Filesystem));
-        let (no_cache, no_luks) = (one("cache", Table::Cache), one("luks", Table::Luks));
-        let layers = stack.tables("cache").iter().chain(&no_cache);
-        let layers = layers.flat_map(|cache| {
-            stack
-                .tables("luks")
+        let absent_layers = LAYERS.map(|(name, table)| one(name, table));
+        let mut layers: Vec<Vec<&Entry>> = vec![Vec::new()];
+        for ((name, _), absent) in LAYERS.iter().zip(&absent_layers) {
+            let all = || stack.tables(name).iter().chain(absent);
+            layers = layers
                 .iter()
-                .chain(&no_luks)
-                .map(move |luks| (cache, luks))
-        });
+                .flat_map(|below| all().map(|layer| [below.as_slice(), &[layer]].concat()))
+                .collect();
+        }
         let no_of = Entry::absent(Table::Inner, stack.span.clone());
         for array in stack.tables("array").iter().chain(&no_array) {
-            for (cache, luks) in layers.clone() {
+            for layers in &layers {
                 for fs in stack.tables("fs").iter().chain(&no_fs) {
                     let of = array.tables("of").first().unwrap_or(&no_of);
                     let tables = [top, disks].into_iter().chain(disks.tables("state"));
-                    let tables = tables.chain([array, of, cache, luks, fs, stack]);
+                    let tables = tables
+                        .chain([array, of])
+                        .chain(layers.iter().copied())
+                        .chain([fs, stack]);
                     let mut axes: Vec<Axis> = tables.flat_map(|entry| axes_of(entry, known)).collect();
                     give_zfs_all_disks(&mut axes);
                     units.push(Unit {

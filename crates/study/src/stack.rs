@@ -14,7 +14,7 @@ pub use array::{ArraySpec, Bitmap, InitialResync, InnerArray, Integrity, Integri
 pub use bus::{Bus, BusKind, Holds};
 pub use filesystems::{Align, FilesystemKind, FilesystemSpec, JournalMode, Pool, Profile, ZfsSpec, ZfsSync};
 pub use group_disk::GroupDisk;
-pub use layer::{CacheKind, DiskCache, Layer, Luks};
+pub use layer::{CacheKind, DiskCache, GptPartition, Layer, Luks, Volume, VolumeKind};
 pub use level::{Level, LevelFacts, MEMBER_WORDS, Manager, Members};
 pub use own_model::OwnModel;
 pub use redundancy::Keeper;
@@ -205,6 +205,9 @@ pub struct StackSpec {
     /// Layers on the array, from the array up.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub layers: Vec<Layer>,
+    /// Snapshots of the filesystem or of its volume that exist when the tests begin.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub snapshots: u32,
     pub filesystem: FilesystemSpec,
     /// Mount options as for `mount -o`, one per entry; empty for the defaults.
     pub mount_options: Vec<String>,
@@ -229,9 +232,34 @@ impl StackSpec {
         self.member_layers.iter().chain(&self.layers).copied()
     }
 
+    /// The cache on the array, if any.
+    pub fn cache(&self) -> Option<DiskCache> {
+        self.layers.iter().find_map(|layer| match layer {
+            Layer::Cache(cache) => Some(*cache),
+            _ => None,
+        })
+    }
+
     /// Whether a disk other than its members may answer requests.
     pub fn has_cache(&self) -> bool {
-        self.layers.iter().any(|layer| matches!(layer, Layer::Cache(_)))
+        self.cache().is_some()
+    }
+
+    /// The volume on the array, if any.
+    pub fn volume(&self) -> Option<Volume> {
+        self.layers.iter().find_map(|layer| match layer {
+            Layer::Volume(volume) => Some(*volume),
+            _ => None,
+        })
+    }
+
+    /// What takes its snapshots: the filesystem if it can, otherwise the volume; `None` if neither can.
+    pub fn snapshot_maker(&self) -> Option<SnapshotMaker> {
+        match self.filesystem.kind {
+            FilesystemKind::Btrfs => Some(SnapshotMaker::Btrfs),
+            FilesystemKind::Zfs => Some(SnapshotMaker::Zfs),
+            _ => self.volume().map(SnapshotMaker::Lvm),
+        }
     }
 
     /// The stack of another group. Disk settings are those of the machine.
@@ -248,6 +276,16 @@ impl StackSpec {
     }
 }
 
+/// What takes snapshots.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SnapshotMaker {
+    /// Of the mounted subvolume.
+    Btrfs,
+    /// Of the dataset.
+    Zfs,
+    Lvm(Volume),
+}
+
 /// A stack on another group of disks than `data`, for example the source of copied files.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GroupStack {
@@ -255,4 +293,9 @@ pub struct GroupStack {
     pub array: ArraySpec,
     pub filesystem: FilesystemSpec,
     pub mount_options: Vec<String>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }

@@ -18,6 +18,8 @@ pub enum Tool {
     Sfdisk,
     Integritysetup,
     Cryptsetup,
+    MakeBcache,
+    BcacheSuperShow,
     Blkdiscard,
     Fstrim,
     /// A program of a filesystem that makes, mounts or checks it.
@@ -45,6 +47,9 @@ static LOSETUP: Program = Program::new("losetup", "mount");
 static SFDISK: Program = Program::new("sfdisk", "fdisk");
 static INTEGRITYSETUP: Program = Program::new("integritysetup", "cryptsetup-bin");
 static CRYPTSETUP: Program = Program::new("cryptsetup", "cryptsetup-bin");
+// Neither prints a version.
+static MAKE_BCACHE: Program = Program::new("make-bcache", "bcache-tools").version_argument("");
+static BCACHE_SUPER_SHOW: Program = Program::new("bcache-super-show", "bcache-tools").version_argument("");
 static BLKDISCARD: Program = Program::new("blkdiscard", "util-linux");
 static FSTRIM: Program = Program::new("fstrim", "util-linux");
 
@@ -53,7 +58,7 @@ impl Tool {
     pub const MKE2FS: Self = Self::Filesystem(&ext2::MKE2FS);
 
     /// Programs that do not belong to one filesystem.
-    const GENERAL: [Self; 15] = [
+    const GENERAL: [Self; 17] = [
         Self::Mdadm,
         Self::Lvm,
         Self::Dmsetup,
@@ -67,6 +72,8 @@ impl Tool {
         Self::Sfdisk,
         Self::Integritysetup,
         Self::Cryptsetup,
+        Self::MakeBcache,
+        Self::BcacheSuperShow,
         Self::Blkdiscard,
         Self::Fstrim,
     ];
@@ -100,6 +107,8 @@ impl Tool {
             Self::Sfdisk => &SFDISK,
             Self::Integritysetup => &INTEGRITYSETUP,
             Self::Cryptsetup => &CRYPTSETUP,
+            Self::MakeBcache => &MAKE_BCACHE,
+            Self::BcacheSuperShow => &BCACHE_SUPER_SHOW,
             Self::Blkdiscard => &BLKDISCARD,
             Self::Fstrim => &FSTRIM,
             Self::Filesystem(program) => program,
@@ -126,7 +135,7 @@ impl Tool {
         self.describe().suite
     }
 
-    /// The argument that makes it print its version and exit.
+    /// The argument that makes it print its version and exit; empty if none does.
     pub(crate) const fn version_argument(self) -> &'static str {
         self.describe().version_argument
     }

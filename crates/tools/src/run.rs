@@ -41,6 +41,9 @@ impl Tools {
     }
 
     fn probe_version(&self, tool: Tool, recorder: &mut dyn Recorder) -> Result<Version, ToolError> {
+        if tool.version_argument().is_empty() {
+            return Ok(Version::unknown());
+        }
         let question = Invocation::new(tool)
             .arg(tool.version_argument())
             .limit(Duration::from_secs(60));

@@ -23,6 +23,8 @@ pub struct StackHost<'a, 'c> {
     /// Names of the workload's tests that were to include every act.
     pub tests: &'a [String],
     pub has_acts: bool,
+    /// The stack's snapshots are taken when the first measured work starts.
+    pub has_snapshots: bool,
     /// The acts left the array without a member.
     pub degraded: bool,
     /// The acts in progress.
@@ -151,6 +153,9 @@ impl Host for StackHost<'_, '_> {
     }
 
     fn begin_acts(&mut self) -> Result<(), HostError> {
+        if !std::mem::replace(&mut self.has_snapshots, true) {
+            stack::take_snapshots(self.stack, self.spec, self.context)?;
+        }
         let acts = std::mem::take(&mut self.acts);
         if !acts.is_empty() {
             let acts = ActsAndTests {
@@ -222,7 +227,9 @@ impl Host for StackHost<'_, '_> {
             disks: self.disks,
             has_acts: self.has_acts,
         };
-        if let Err(cause) = stack::judge(self.stack, &moved, tested, self.context) {
+        let judged = stack::judge(self.stack, &moved, tested, self.context);
+        let judged = judged.and_then(|()| stack::judge_snapshots(self.stack, self.spec, self.context));
+        if let Err(cause) = judged {
             self.event(Event::Guard(Guard {
                 name: "undisturbed".to_owned(),
                 test: test.map(Into::into),

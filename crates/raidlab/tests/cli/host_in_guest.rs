@@ -155,13 +155,37 @@ dmsetup deps -o devname mine-luks | grep vdd && echo BYSTANDER IS WELL
 #[test]
 #[ignore = "test-all"]
 fn lab_host_caches_come_and_go() {
+    let caches = "cache = [{ type = \"dm-cache\", mode = \"writeback\", size = \"64M\" }, { type = \"dm-writecache\", size = \"64M\" }]";
+    comes_and_goes(
+        caches,
+        "dmsetup ls | grep -q 'raidlab.*-data'",
+        "undone: remove the volume group vg-raidlab",
+    );
+    let bcache = "cache = [{ type = \"bcache\", mode = \"writeback\" }, { type = \"bcache\", size = \"512M\" }]";
+    comes_and_goes(bcache, "test -e /dev/bcache0", "undone: stop bcache on");
+}
+
+#[test]
+#[ignore = "test-all"]
+fn lab_host_partitions_and_volumes_come_and_go() {
+    comes_and_goes(
+        "partition = [{ on = \"members\" }, { on = \"array\", start = 63 }]",
+        "test -e /sys/block/vdc/vdc1",
+        "undone: wipe the partition table off /dev/vdc",
+    );
+    comes_and_goes(
+        "volume = { type = \"thin\" }\nsnapshots = 2\nluks = { on = [\"array\", \"volume\"] }",
+        "dmsetup ls | grep -q 'raidlab.*-volume-data'",
+        "undone: remove the volume group vg-raidlab",
+    );
+}
+
+/// A run with these layers is killed once one is up, cleaned, and repeated; nothing of it is left.
+fn comes_and_goes(layers: &str, is_up: &str, undone: &str) {
     let study = RAID5
         .replace("count = 3\n", "count = 3\n[disks.cache]\n")
         .replace("32M", "400M")
-        .replace(
-            "fs =",
-            "cache = [{ type = \"dm-cache\", mode = \"writeback\", size = \"64M\" }, { type = \"dm-writecache\", size = \"64M\" }]\nfs =",
-        )
+        .replace("fs =", &format!("{layers}\nfs ="))
         .replace("[\"ext4\", \"xfs\"]", "\"ext4\"");
     let machine = Machine {
         kernel: MORE,
@@ -169,33 +193,25 @@ fn lab_host_caches_come_and_go() {
         ram_bytes: 1 << 30,
         ..Machine::default()
     };
-    let Some(said) = machine.script(
-        &study,
-        r#"
+    let lines = r#"
 run="$R run study.toml --on host --devices /dev/vda,/dev/vdb,/dev/vdc,/dev/vdd"
+is_up() { IS_UP; }
 $run &
-for wait in $(seq 600); do dmsetup ls | grep -q 'raidlab.*-data' && break; sleep 0.1; done; sleep 1
+for wait in $(seq 600); do is_up && break; sleep 0.1; done; sleep 1
 kill -9 $!; wait $! || true; sleep 1
-dmsetup ls | grep -q 'raidlab.*-data' && echo IT IS LEFT
+is_up && echo IT IS LEFT
 $R clean
 dmsetup ls | grep raidlab && exit 1
 $run --destroy vda,vdb,vdc,vdd
 for disk in vda vdb vdc vdd; do test -z "$(wipefs --noheadings /dev/$disk)"; done
 test -z "$(ls /tmp/state | grep -v lock)"; dmsetup ls | grep raidlab && exit 1
+is_up && exit 1
 echo ALL IS GONE
-"#,
-    ) else {
+"#;
+    let Some(said) = machine.script(&study, &lines.replace("IS_UP", is_up)) else {
         return;
     };
-    must_say(
-        &said,
-        &[
-            "IT IS LEFT",
-            "undone: remove the volume group vg-raidlab",
-            "0 failed",
-            "ALL IS GONE",
-        ],
-    );
+    must_say(&said, &["IT IS LEFT", undone, "0 failed", "ALL IS GONE"]);
 }
 
 const READS: &str = r#"

@@ -4,6 +4,7 @@
 
 use crate::input::Input;
 use crate::words::figure::bytes;
+use crate::words::layers;
 use study::plan::Cell;
 use study::stack::{FilesystemKind, Level, StackSpec};
 
@@ -21,10 +22,19 @@ const ALONE: [&str; 9] = [
 ];
 
 /// Prefixes of such arguments with a value.
-const BEGINNINGS: [&str; 5] = ["--config=", "--homehost=", "--name=", "--uuid=", "--size="];
+const BEGINNINGS: [&str; 6] = [
+    "--config=",
+    "--homehost=",
+    "--name=",
+    "--uuid=",
+    "--size=",
+    "--wipe-bcache",
+];
 
 /// Options that are omitted together with the next argument.
-const PAIRS: [(&str, &str); 6] = [
+const PAIRS: [(&str, &str); 8] = [
+    ("--cset-uuid", ""),
+    ("--poolmetadataspare", ""),
     ("--config", ""),
     ("--wipesignatures", ""),
     ("--zero", ""),
@@ -68,6 +78,7 @@ pub(crate) fn of(input: &Input, cell: &Cell) -> (Vec<String>, Vec<String>) {
     lines.splice(after..after, settings);
     lines.extend(mount(&cell.stack, &device));
     let mut notes = notes(cell, &disks);
+    notes.extend(layers::notes(&cell.stack));
     if lines.iter().any(|line| line.contains(" > /sys/")) {
         notes.push("Settings in /sys last until the next boot, or until the array is assembled again.".to_owned());
     }
@@ -94,12 +105,14 @@ fn makes(argv: &[String]) -> bool {
     let is_version = matches!(rest, ["--version" | "-V" | "version" | "--help"]);
     let makes = match name {
         "mdadm" => rest.contains(&"--create"),
-        "lvm" => matches!(
-            rest.first(),
-            Some(&("pvcreate" | "vgcreate" | "lvcreate" | "lvconvert"))
-        ),
+        "lvm" => {
+            matches!(
+                rest.first(),
+                Some(&("pvcreate" | "vgcreate" | "lvcreate" | "lvconvert"))
+            ) && !rest.contains(&"--snapshot")
+        }
         "zpool" | "zfs" => rest.first() == Some(&"create"),
-        "integritysetup" | "cryptsetup" | "blkdiscard" => true,
+        "integritysetup" | "cryptsetup" | "blkdiscard" | "make-bcache" => true,
         "pvcreate" | "vgcreate" | "lvcreate" | "mkreiserfs" | "mke2fs" | "mkntfs" | "bcachefs" => true,
         _ => name.starts_with("mkfs"),
     };
@@ -123,6 +136,9 @@ impl Disks {
         let name = &device["/dev/".len()..];
         if name.starts_with("md") {
             return format!("{before}/dev/md0{after}");
+        }
+        if name.starts_with("bcache") {
+            return word.to_owned();
         }
         // A logical volume is in its group's folder; disks have folders for their serial numbers.
         if name.contains('/') && !name.starts_with("disk/") {
@@ -158,7 +174,17 @@ fn cleaned(argv: &[String], disks: &mut Disks) -> Vec<String> {
             }
         } else if !ALONE.contains(&word) && !BEGINNINGS.iter().any(|begin| word.starts_with(begin)) {
             words.push(disks.renamed(word));
+            if word == "--virtualsize" {
+                rest.next();
+                words.push("SIZE".to_owned());
+            }
         }
+    }
+    let has_size = words
+        .iter()
+        .any(|word| matches!(word.as_str(), "--extents" | "--virtualsize"));
+    if words.get(1).is_some_and(|word| word == "lvcreate") && !has_size {
+        words.splice(2..2, ["--extents".to_owned(), "100%FREE".to_owned()]);
     }
     words
 }
@@ -194,6 +220,12 @@ fn settings(stack: &StackSpec, device: &str, disks: usize) -> Vec<String> {
         ("sync_speed_min", array.sync_speed_min),
         ("sync_speed_max", array.sync_speed_max),
     ];
+    lines.extend(
+        array
+            .journal_write_back
+            .then(|| "echo write-back > /sys/block/md0/md/journal_mode".to_owned()),
+    );
+    lines.extend(layers::settings(stack));
     let of_md = of_md.into_iter().filter_map(|(name, value)| Some((name, value?)));
     lines.extend(of_md.map(|(name, value)| format!("echo {value} > /sys/block/md0/md/{name}")));
     lines.extend(

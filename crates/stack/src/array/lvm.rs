@@ -35,8 +35,12 @@ pub(crate) fn call(command: &str, devices: &[PathBuf], udev: bool) -> Invocation
     call_with(command, devices, udev, "")
 }
 
-/// The same with more settings of LVM's section `global`.
-pub(crate) fn call_with(command: &str, devices: &[PathBuf], udev: bool, global: &str) -> Invocation {
+/// For groups on other layers: volumes may be physical volumes, a full thin pool fails writes at once instead of after a minute, and
+/// LVM runs no program of thin-provisioning-tools when a pool or a cache is activated that was not closed.
+pub(crate) const ON_ANY_DEVICE: &str = " devices/scan_lvs=1 activation/error_when_full=1 global/thin_check_executable=\"\" global/cache_check_executable=\"\"";
+
+/// The same with more settings of LVM.
+pub(crate) fn call_with(command: &str, devices: &[PathBuf], udev: bool, settings: &str) -> Invocation {
     let accepted: String = devices
         .iter()
         .map(|device| format!("\"a|^{}$|\",", device.display()))
@@ -45,7 +49,7 @@ pub(crate) fn call_with(command: &str, devices: &[PathBuf], udev: bool, global: 
     let config = format!(
         "devices {{ filter=[{accepted}\"r|.*|\"] use_devicesfile=0 types=[\"raidlab\",16] }} \
          activation {{ udev_sync={udev} udev_rules={udev} monitoring=0 }} \
-         backup {{ backup=0 archive=0 }} global {{ use_lvmpolld=0{global} }}"
+         backup {{ backup=0 archive=0 }} global {{ use_lvmpolld=0 }}{settings}"
     );
     Invocation::new(Tool::Lvm).arg(command).arg("--config").arg(config)
 }

@@ -61,13 +61,14 @@ impl CachedVolume {
                 .arg(&self.group)
                 .arg(device)
         };
-        let convert =
-            self.call("lvconvert")
-                .args(["--yes", "--type", self.cache.kind.lvm_type(), "--cachevol", FAST]);
+        let kind = self.cache.kind.lvm_type().unwrap_or_default();
+        let convert = self
+            .call("lvconvert")
+            .args(["--yes", "--type", kind, "--cachevol", FAST]);
         let convert = match self.cache.kind {
             CacheKind::DmCache if self.cache.writeback => convert.args(["--cachemode", "writeback"]),
             CacheKind::DmCache => convert.args(["--cachemode", "writethrough"]),
-            CacheKind::Writecache => convert,
+            _ => convert,
         };
         let convert = convert.arg(format!("{}/{VOLUME}", self.group));
         [group, volume(FAST, disk), volume(VOLUME, array), convert]
@@ -80,8 +81,7 @@ impl CachedVolume {
             .arg(&self.group)
     }
 
-    /// Without cache_check, which LVM runs when it activates a volume whose cache was not closed.
     fn call(&self, command: &str) -> Invocation {
-        lvm::call_with(command, &self.devices, self.udev, " cache_check_executable=\"\"")
+        lvm::call_with(command, &self.devices, self.udev, lvm::ON_ANY_DEVICE)
     }
 }

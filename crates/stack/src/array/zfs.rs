@@ -1,7 +1,5 @@
 //! ZFS pools: a partition on each disk, a pool on the partitions, and a dataset that is mounted like other filesystems.
 
-use crate::machine::context::Context;
-use crate::machine::device::BlockDevice;
 use crate::machine::error::Cause;
 use std::path::{Path, PathBuf};
 use study::stack::{FilesystemSpec, Pool as Kind, ZfsSpec, ZfsSync};
@@ -11,7 +9,7 @@ use tools::{Invocation, Tool};
 pub(crate) const ZPOOL: Tool = Tool::Filesystem(&filesystems::zfs::ZPOOL);
 
 /// Solaris /usr & Apple ZFS: the type of partitions that zpool creates.
-const PARTITION_TYPE: &str = "6A898CC3-1DD2-11B2-99A6-080020736631";
+pub(crate) const PARTITION_TYPE: &str = "6A898CC3-1DD2-11B2-99A6-080020736631";
 
 /// No cache file.
 const NO_CACHE: [&str; 2] = ["-o", "cachefile=none"];
@@ -143,36 +141,6 @@ pub(crate) fn scan(status: &str) -> Option<&str> {
     scan.contains("in progress").then_some(scan)
 }
 
-/// Writes a table with one partition. zpool would also create one on a whole disk, but then waits for udev.
-pub(crate) fn partitioning(device: &Path, uuid: &str) -> Invocation {
-    Invocation::new(Tool::Sfdisk)
-        .args(["--quiet", "--wipe", "always"])
-        .arg(device)
-        .input(format!("label: gpt\nlabel-id: {uuid}\ntype={PARTITION_TYPE}\n"))
-}
-
-/// Has the kernel read the partition table of a device that it has not scanned.
-pub(crate) fn scan_partitions(device: &BlockDevice, context: &mut Context<'_>) -> Result<(), Cause> {
-    let update = Invocation::new(Tool::Partx).arg("--update").arg(&device.path);
-    context.access.ask(&update)?;
-    Ok(())
-}
-
-/// The node of a device's first partition.
-pub(crate) fn partition_of(device: &BlockDevice) -> PathBuf {
-    first_partition(&device.kernel_name)
-}
-
-/// The kernel's name: `sda1`, `nvme0n1p1`.
-pub(crate) fn first_partition(kernel_name: &str) -> PathBuf {
-    let between = if kernel_name.ends_with(|last: char| last.is_ascii_digit()) {
-        "p"
-    } else {
-        ""
-    };
-    Path::new("/dev").join(format!("{kernel_name}{between}1"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -263,13 +231,6 @@ mod tests {
             "raidz2 needs at least 3 devices in each vdev, not 2"
         );
         assert_eq!(of(Kind::Stripe, 2, 8), "each device of a stripe is a vdev of its own");
-    }
-
-    #[test]
-    fn partitions_are_named_as_the_kernel_does() {
-        assert_eq!(first_partition("vda"), Path::new("/dev/vda1"));
-        assert_eq!(first_partition("nvme0n1"), Path::new("/dev/nvme0n1p1"));
-        assert_eq!(first_partition("md100"), Path::new("/dev/md100p1"));
     }
 
     #[test]

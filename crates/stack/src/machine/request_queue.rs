@@ -30,7 +30,7 @@ pub(crate) fn scheduler(device: &BlockDevice, executor: &mut dyn Executor) -> Re
 }
 
 /// A queue without a choice shows one word without brackets.
-fn in_use(line: &str) -> &str {
+pub(crate) fn in_use(line: &str) -> &str {
     let bracketed = line.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
     bracketed.map_or(line, |(name, _)| name)
 }

@@ -37,6 +37,12 @@ pub enum Undo {
         name: String,
         uuid: String,
     },
+    /// Stops the bcache device on `backing` and its cache set with this UUID, and erases both superblocks.
+    Bcache {
+        backing: PathBuf,
+        cache: PathBuf,
+        set: String,
+    },
     /// Removes the volume group if it is only on these devices, and their physical volumes.
     VolumeGroup { name: String, devices: Vec<PathBuf> },
     /// Destroys the pool if it is only on these partitions.
@@ -67,6 +73,12 @@ impl fmt::Display for Undo {
             Self::Luks { device, name, .. } => {
                 write!(f, "close {name} on {} and wipe its header", device.display())
             }
+            Self::Bcache { backing, cache, .. } => write!(
+                f,
+                "stop bcache on {} and {} and wipe its superblocks",
+                backing.display(),
+                cache.display()
+            ),
             Self::VolumeGroup { name, .. } => write!(f, "remove the volume group {name}"),
             Self::Pool { name, .. } => write!(f, "destroy the pool {name}"),
             Self::PartitionTable { device, .. } => write!(f, "wipe the partition table off {}", device.display()),

@@ -2,7 +2,8 @@
 //! otherwise, which drops its caches.
 
 use super::Restart;
-use crate::array::zfs::{self, Pool, ZPOOL};
+use crate::array::partition_table;
+use crate::array::zfs::{Pool, ZPOOL};
 use crate::filesystem::mounting::Mounting;
 use crate::machine::context::Context;
 use crate::machine::disks::Disks;
@@ -28,8 +29,8 @@ pub(super) fn found(
     let mut partitions = Vec::new();
     for member in &members {
         let device = context.access.executor.device(member)?;
-        zfs::scan_partitions(&device, context)?;
-        partitions.push(zfs::partition_of(&device));
+        partition_table::scan_partitions(member, context)?;
+        partitions.push(partition_table::partition_of(&device));
     }
     for partition in &partitions {
         context

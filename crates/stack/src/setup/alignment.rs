@@ -3,13 +3,20 @@
 use crate::machine::context::Context;
 use crate::machine::device::BlockDevice;
 use crate::machine::sysfs;
+use study::stack::{Layer, StackSpec};
 
 /// Offsets must be multiples of this: the physical sectors of 512e disks, and flash pages.
 const GRAIN_BYTES: u64 = 4096;
 
 /// Records the guard `aligned` of members and array: whether their data begins at a physical sector of the disks.
-/// The kernel computes it for partitions and for stacked devices (-1 means that it cannot align them).
-pub(crate) fn judge_alignment(members: &[BlockDevice], device: &BlockDevice, context: &mut Context<'_>) {
+/// The kernel computes it for partitions and for stacked devices (-1 means that it cannot align them). A partition that does not
+/// because the study says so is no reason to exclude figures.
+pub(crate) fn judge_alignment(
+    spec: &StackSpec,
+    members: &[BlockDevice],
+    device: &BlockDevice,
+    context: &mut Context<'_>,
+) {
     let mut wrong = Vec::new();
     for disk in members.iter().chain([device]).filter(|disk| !disk.is_simulated()) {
         let number = |attribute: &str| sysfs::read(&disk.sysfs.join(attribute)).ok()?.parse::<i64>().ok();
@@ -20,8 +27,13 @@ pub(crate) fn judge_alignment(members: &[BlockDevice], device: &BlockDevice, con
         ));
     }
     wrong.dedup();
-    let passed = wrong.is_empty();
-    let detail = match passed {
+    let is_asked = |layer: Layer| match layer {
+        Layer::Partition(partition) => !(partition.start_sector * 512).is_multiple_of(GRAIN_BYTES),
+        _ => false,
+    };
+    let is_asked = spec.all_layers().any(is_asked);
+    let detail = match wrong.is_empty() {
+        _ if is_asked => "a partition begins within a physical sector of 4 KiB, as the study says".to_owned(),
         true => "members and array begin where physical sectors do".to_owned(),
         false => format!(
             "{}; each write near the edge of a physical sector makes the disk read it first: begin partitions, loop \
@@ -29,13 +41,15 @@ pub(crate) fn judge_alignment(members: &[BlockDevice], device: &BlockDevice, con
             wrong.join(", ")
         ),
     };
-    context.guard("aligned", passed, detail);
+    context.guard("aligned", is_asked || wrong.is_empty(), detail);
 }
 
 /// The misalignment of a device's start; attributes that the kernel lacks are `None`.
 fn misaligned(name: &str, alignment_offset: Option<i64>, loop_offset: Option<i64>) -> Option<String> {
     match (alignment_offset, loop_offset) {
         (Some(offset), _) if offset < 0 => Some(format!("the members of {name} are aligned in different ways")),
+        // Whole physical sectors: a chunk does not begin with the partition.
+        (Some(offset), _) if offset % GRAIN_BYTES.cast_signed() == 0 => None,
         (Some(offset), _) if offset > 0 => Some(format!(
             "the first physical sector of {name} begins {offset} bytes after its start"
         )),
@@ -56,6 +70,7 @@ mod tests {
     fn starts_within_physical_sectors_are_found() {
         assert_eq!(misaligned("sda1", Some(0), None), None);
         assert_eq!(misaligned("loop0", Some(0), Some(1 << 20)), None);
+        assert_eq!(misaligned("md0p1", Some(1 << 20), None), None);
         assert_eq!(misaligned("old", None, None), None);
         for (found, words) in [
             (

@@ -1,35 +1,122 @@
 //! Layers on members and on the array.
 
 use super::steps::{Setup, wait_for};
-use crate::array::luks;
 use crate::array::lvm_cache::CachedVolume;
+use crate::array::lvm_volume::LogicalVolume;
+use crate::array::partition_table::Place;
+use crate::array::{bcache, luks};
 use crate::machine::context::Context;
 use crate::machine::device::BlockDevice;
 use crate::machine::device_mapper;
 use crate::machine::disks::Disks;
 use crate::machine::error::Cause;
+use crate::machine::executor::read_number;
 use crate::machine::undo::Undo;
 use crate::machine::uuid;
-use std::path::Path;
-use study::stack::{CACHE, DiskCache, Layer, Luks};
+use std::path::{Path, PathBuf};
+use study::stack::{CACHE, CacheKind, DiskCache, GptPartition, Layer, Luks, StackSpec, Volume};
 
 impl Setup {
-    /// Each device with these layers on it, from the device up. `member` is its number; absent for the array.
+    /// The topmost of a stack's layers on a device. `member` is its number; absent for the array.
     pub(super) fn layers(
         &mut self,
-        layers: &[Layer],
+        spec: &StackSpec,
         device: &BlockDevice,
         (stack, member, disks): (&str, Option<usize>, &Disks),
         context: &mut Context<'_>,
     ) -> Result<BlockDevice, Cause> {
+        let layers = match member {
+            Some(_) => &spec.member_layers,
+            None => &spec.layers,
+        };
         let mut top = device.clone();
         for layer in layers {
             top = match *layer {
+                Layer::Partition(partition) => self.partition_layer(partition, &top, context)?,
                 Layer::Luks(luks) => self.luks(luks, &top, &luks::name_of(stack, member), context)?,
+                Layer::Cache(cache) if cache.kind == CacheKind::Bcache => {
+                    self.bcache(cache, &top, disks.first(CACHE)?, context)?
+                }
                 Layer::Cache(cache) => self.cache(cache, &top, (stack, disks.first(CACHE)?), context)?,
+                Layer::Volume(volume) => self.logical_volume((volume, spec.snapshots), &top, stack, context)?,
             };
         }
         Ok(top)
+    }
+
+    fn partition_layer(
+        &mut self,
+        partition: GptPartition,
+        device: &BlockDevice,
+        context: &mut Context<'_>,
+    ) -> Result<BlockDevice, Cause> {
+        let place = Place::of(partition, sector_bytes(device, context)?)?;
+        let node = self.partition(device, place, context)?;
+        context.access.executor.device(&node)
+    }
+
+    fn logical_volume(
+        &mut self,
+        (volume, snapshots): (Volume, u32),
+        device: &BlockDevice,
+        stack: &str,
+        context: &mut Context<'_>,
+    ) -> Result<BlockDevice, Cause> {
+        self.begin("create volume", context);
+        let volume = LogicalVolume::of(volume, snapshots, stack, &device.path, &mut context.access);
+        self.intend_group(&volume.group, &volume.devices, context)?;
+        volume.create(&mut context.access)?;
+        let node = wait_for(&volume.node(), context)?;
+        self.volume = Some(volume);
+        Ok(node)
+    }
+
+    /// On a partition of the cache's size, or on the whole disk.
+    fn bcache(
+        &mut self,
+        cache: DiskCache,
+        device: &BlockDevice,
+        disk: &Path,
+        context: &mut Context<'_>,
+    ) -> Result<BlockDevice, Cause> {
+        let fast = match cache.size_bytes {
+            None => disk.to_owned(),
+            Some(bytes) => {
+                let disk = context.access.executor.device(disk)?;
+                let place = Place {
+                    sectors: Some(bytes / sector_bytes(&disk, context)?),
+                    ..Place::default()
+                };
+                self.partition(&disk, place, context)?
+            }
+        };
+        self.begin("create cache", context);
+        let set = uuid::of_filesystem(context.access.executor)?;
+        let undo = Undo::Bcache {
+            backing: device.path.clone(),
+            cache: fast.clone(),
+            set: set.clone(),
+        };
+        self.intend(undo, context)?;
+        let devices = [device.path.as_path(), &fast];
+        context
+            .access
+            .run(&bcache::format(&device.path, &fast, &set), &devices)?;
+        let node = bcache::start(&device.path, &fast, cache, context.access.executor)?;
+        wait_for(&node, context)
+    }
+
+    /// Records that a volume group will be made, and rejects one with its name.
+    fn intend_group(&mut self, group: &str, devices: &[PathBuf], context: &mut Context<'_>) -> Result<(), Cause> {
+        let folder = Path::new("/dev").join(group);
+        if context.access.executor.exists(&folder) {
+            return Err(Cause::State(format!("{} already exists", folder.display())));
+        }
+        let undo = Undo::VolumeGroup {
+            name: group.to_owned(),
+            devices: devices.to_vec(),
+        };
+        self.intend(undo, context)
     }
 
     fn cache(
@@ -41,15 +128,7 @@ impl Setup {
     ) -> Result<BlockDevice, Cause> {
         self.begin("create cache", context);
         let volume = CachedVolume::of(cache, stack, [&device.path, disk], context.access.executor);
-        let folder = Path::new("/dev").join(&volume.group);
-        if context.access.executor.exists(&folder) {
-            return Err(Cause::State(format!("{} already exists", folder.display())));
-        }
-        let undo = Undo::VolumeGroup {
-            name: volume.group.clone(),
-            devices: volume.devices.to_vec(),
-        };
-        self.intend(undo, context)?;
+        self.intend_group(&volume.group, &volume.devices, context)?;
         for call in volume.creation() {
             context.access.run(&call, &volume.devices)?;
         }
@@ -93,4 +172,8 @@ impl Setup {
         }
         wait_for(&node, context)
     }
+}
+
+fn sector_bytes(device: &BlockDevice, context: &mut Context<'_>) -> Result<u64, Cause> {
+    read_number(context.access.executor, &device.queue().join("logical_block_size"))
 }

@@ -2,18 +2,23 @@
 
 use super::checks::unused_spares;
 use super::steps::{BaseDevice, Setup};
-use crate::array::zfs::{self, Creation, Pool};
+use crate::array::partition_table::Place;
+use crate::array::zfs::{Creation, PARTITION_TYPE, Pool};
 use crate::filesystem::mounting::Mounting;
 use crate::machine::context::Context;
-use crate::machine::device::BlockDevice;
 use crate::machine::disks::Disks;
 use crate::machine::error::Cause;
 use crate::machine::mount_options;
 use crate::machine::undo::Undo;
-use crate::machine::uuid;
 use std::path::PathBuf;
-use std::time::Duration;
 use study::stack::{JOURNAL, Level, SPECIAL, StackSpec};
+
+/// zpool would also partition a whole disk, but then waits for udev.
+const IN_POOL: Place = Place {
+    start: None,
+    sectors: None,
+    kind: Some(PARTITION_TYPE),
+};
 
 impl Setup {
     /// A pool with its dataset mounted.
@@ -28,19 +33,19 @@ impl Setup {
         let of = &spec.filesystem;
         let mut data = Vec::new();
         for device in &base.devices {
-            data.push(self.partition(device, context)?);
+            data.push(self.partition(device, IN_POOL, context)?);
         }
         let log = match of.zfs.log {
             true => {
                 let disk = context.access.executor.device(disks.first(JOURNAL)?)?;
-                Some(self.partition(&disk, context)?)
+                Some(self.partition(&disk, IN_POOL, context)?)
             }
             false => None,
         };
         let special = match of.zfs.special {
             true => {
                 let disk = context.access.executor.device(disks.first(SPECIAL)?)?;
-                Some(self.partition(&disk, context)?)
+                Some(self.partition(&disk, IN_POOL, context)?)
             }
             false => None,
         };
@@ -49,7 +54,7 @@ impl Setup {
         let mut spares = Vec::new();
         for path in &disks[disks.len() - unused_spares(spec, disks.len())..] {
             let disk = context.access.executor.device(path)?;
-            spares.push(self.partition(&disk, context)?);
+            spares.push(self.partition(&disk, IN_POOL, context)?);
         }
         self.begin(
             if context.setting.created {
@@ -101,35 +106,5 @@ impl Setup {
         };
         let folder = self.mount(&mounting, name, context)?;
         Ok((folder, mounting))
-    }
-
-    fn partition(&mut self, device: &BlockDevice, context: &mut Context<'_>) -> Result<PathBuf, Cause> {
-        self.begin(
-            if context.setting.created {
-                "scan partitions"
-            } else {
-                "partition disks"
-            },
-            context,
-        );
-        let uuid = uuid::of_filesystem(context.access.executor)?;
-        let undo = Undo::PartitionTable {
-            device: device.path.clone(),
-            uuid: uuid.clone(),
-        };
-        self.intend(undo, context)?;
-        match context.setting.created {
-            true => zfs::scan_partitions(device, context)?,
-            false => {
-                let make = zfs::partitioning(&device.path, &uuid);
-                context.access.run(&make, &[&device.path])?;
-            }
-        }
-        let partition = zfs::partition_of(device);
-        context
-            .access
-            .executor
-            .wait_for_device(&partition, Duration::from_secs(10))?;
-        Ok(partition)
     }
 }

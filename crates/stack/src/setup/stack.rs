@@ -1,6 +1,7 @@
 //! A stack that is set up.
 
 use crate::array::integrity::Checksummed;
+use crate::array::lvm_volume::LogicalVolume;
 use crate::array::md::Array;
 use crate::array::zfs::Pool;
 use crate::filesystem::mounting::Mounting;
@@ -29,6 +30,8 @@ pub struct Stack {
     pub(crate) checksummed: Vec<Checksummed>,
     /// The arrays that are its members.
     pub(super) inner: Vec<Array>,
+    /// The volume on the array.
+    pub(crate) volume: Option<LogicalVolume>,
     pub(super) mounting: Option<Mounting>,
     /// Mounted filesystems on other groups of disks, by group.
     pub(super) group_mounts: Vec<(String, PathBuf)>,

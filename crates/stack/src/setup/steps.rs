@@ -4,6 +4,7 @@ use super::alignment::judge_alignment;
 use super::checks::{check, disks_used, external_disks, unused_spares, versions};
 use super::stack::Stack;
 use crate::array::integrity::Checksummed;
+use crate::array::lvm_volume::LogicalVolume;
 use crate::array::md::Array;
 use crate::machine::context::Context;
 use crate::machine::device::BlockDevice;
@@ -23,6 +24,8 @@ pub(super) struct Setup {
     pub(super) step: &'static str,
     /// Whether the devices on which the next part is made are all zeros.
     pub(super) zeroed: bool,
+    /// The volume on the array.
+    pub(super) volume: Option<LogicalVolume>,
 }
 
 /// The device of the filesystem.
@@ -93,11 +96,11 @@ impl Setup {
         self.queues(spec, &members, context)?;
         let mut below = Vec::new();
         for (number, disk) in members[..used.len()].iter().enumerate() {
-            below.push(self.layers(&spec.member_layers, disk, (name, Some(number), disks), context)?);
+            below.push(self.layers(spec, disk, (name, Some(number), disks), context)?);
         }
         let mut base = self.base(spec, disks, &below, name, context)?;
         if let [array] = base.devices.as_mut_slice() {
-            *array = self.layers(&spec.layers, array, (name, None, disks), context)?;
+            *array = self.layers(spec, array, (name, None, disks), context)?;
         }
         let device = base.devices[0].clone();
         let (mount_point, mounting) = match mkfs {
@@ -105,7 +108,7 @@ impl Setup {
             None => (None, None),
         };
         self.read_ahead(spec, &device, mount_point.as_deref(), context)?;
-        record(&members, &device, context)?;
+        record(spec, &members, &device, context)?;
         Ok(Stack {
             block_device: device.path,
             mount_point,
@@ -115,6 +118,7 @@ impl Setup {
             array: base.array,
             checksummed: base.checksummed,
             inner: base.inner,
+            volume: self.volume.take(),
             mounting,
             group_mounts: Vec::new(),
             acts: Vec::new(),
@@ -197,7 +201,12 @@ fn identify(devices: &[PathBuf], executor: &mut dyn Executor) -> Result<Vec<Bloc
 }
 
 /// The settings of the queues as the kernel reports them.
-fn record(members: &[BlockDevice], device: &BlockDevice, context: &mut Context<'_>) -> Result<(), Cause> {
+fn record(
+    spec: &StackSpec,
+    members: &[BlockDevice],
+    device: &BlockDevice,
+    context: &mut Context<'_>,
+) -> Result<(), Cause> {
     let executor = &mut *context.access.executor;
     let schedulers = members.iter().map(|disk| request_queue::scheduler(disk, executor));
     let mut schedulers = schedulers.collect::<Result<Vec<_>, _>>()?;
@@ -211,7 +220,7 @@ fn record(members: &[BlockDevice], device: &BlockDevice, context: &mut Context<'
     context.provenance("members.write_cache", words.join(" "));
     let kibibytes = read_number(context.access.executor, &request_queue::read_ahead_attribute(device))?;
     context.provenance("read_ahead_sectors", (kibibytes * 2).to_string());
-    judge_alignment(members, device, context);
+    judge_alignment(spec, members, device, context);
     Ok(())
 }
 

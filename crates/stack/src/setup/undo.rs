@@ -3,10 +3,12 @@
 //! *Invariant:* an undo first checks that the object to be destroyed is still the one that was created, and does
 //! nothing if it is gone. So a later process can repeat it.
 
+use crate::array::bcache;
 use crate::array::integrity;
 use crate::array::luks;
 use crate::array::lvm;
-use crate::array::zfs::{self, ZPOOL};
+use crate::array::partition_table;
+use crate::array::zfs::ZPOOL;
 use crate::filesystem;
 use crate::machine::access::Access;
 use crate::machine::device_mapper;
@@ -72,6 +74,7 @@ pub fn undo(act: &Undo, access: &mut Access<'_>) -> Outcome {
         },
         Undo::Integrity { disk, name } => done(integrity::close_on(disk, name, access)),
         Undo::Luks { device, name, uuid } => close_luks(device, name, uuid, access),
+        Undo::Bcache { backing, cache, set } => bcache::stop_and_wipe(backing, cache, set, access),
         Undo::VolumeGroup { name, devices } => remove_volume_group(name, devices, access),
         Undo::Pool { name, partitions } => destroy_pool(name, partitions, access),
         Undo::PartitionTable { device, uuid } => wipe_partitions(device, uuid, access),
@@ -200,7 +203,7 @@ fn wipe_filesystem(
     Ok(Undoing::Undone)
 }
 
-fn wipe(device: &Path, types: &str, access: &mut Access<'_>) -> Result<(), Cause> {
+pub(crate) fn wipe(device: &Path, types: &str, access: &mut Access<'_>) -> Result<(), Cause> {
     let call = Invocation::new(Tool::Wipefs)
         .args(["--all", "--quiet", "--types", types])
         .arg(device);
@@ -249,20 +252,19 @@ fn remove_volume_group(name: &str, devices: &[PathBuf], access: &mut Access<'_>)
         return Ok(Undoing::Undone);
     }
     let udev = lvm::udev_runs(access.executor);
-    let report =
-        lvm::call("pvs", &there, udev).args(["--noheadings", "--separator", "|", "--options", "pv_name,vg_name"]);
+    let report = lvm::call_with("pvs", &there, udev, lvm::ON_ANY_DEVICE);
+    let report = report.args(["--noheadings", "--separator", "|", "--options", "pv_name,vg_name"]);
     let answer = access.ask(&report)?.stdout;
     let volumes: Vec<(&str, &str)> = answer.lines().filter_map(|line| line.trim().split_once('|')).collect();
     if volumes.iter().any(|(_, group)| *group == name) {
-        access.run(
-            &lvm::call("vgremove", &there, udev).args(["--force", "--yes", name]),
-            &there,
-        )?;
+        let remove = lvm::call_with("vgremove", &there, udev, lvm::ON_ANY_DEVICE);
+        access.run(&remove.args(["--force", "--yes", name]), &there)?;
     }
     let mut undoing = Undoing::Undone;
     for (device, group) in volumes {
         if group == name || group.is_empty() {
-            access.run(&lvm::call("pvremove", &there, udev).args(["--yes", device]), &[device])?;
+            let remove = lvm::call_with("pvremove", &there, udev, lvm::ON_ANY_DEVICE);
+            access.run(&remove.args(["--yes", device]), &[device])?;
         } else {
             undoing = undoing.and(Undoing::left(Path::new(device), "is in a volume group"));
         }
@@ -306,7 +308,7 @@ fn wipe_partitions(device: &Path, uuid: &str, access: &mut Access<'_>) -> Outcom
             false => Ok(Undoing::left(device, "has a partition table")),
         };
     }
-    let partition = zfs::partition_of(&access.executor.device(device)?);
+    let partition = partition_table::partition_of(&access.executor.device(device)?);
     if access.executor.exists(&partition) {
         wipe(&partition, &filesystem::signatures(FilesystemKind::Zfs), access)?;
     }

@@ -22,6 +22,7 @@ pub fn up(spec: &StackSpec, disks: &Disks, context: &mut Context<'_>) -> Result<
         acts: Vec::new(),
         step: "",
         zeroed: false,
+        volume: None,
     };
     match setup.all(spec, disks, context) {
         Ok(parts) => Ok(Stack {

@@ -1,7 +1,10 @@
 //! The effects of programs on simulated disks, and their output.
 
-use crate::array::zfs::{self, ZPOOL};
-use crate::array::{integrity, luks};
+mod of_bcache;
+
+use crate::array::partition_table::first_partition;
+use crate::array::zfs::ZPOOL;
+use crate::array::{bcache, integrity, luks};
 use crate::machine::device_mapper;
 use crate::machine::executor::Mounted;
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,6 +33,8 @@ pub(super) struct Contents {
     sector_sizes: BTreeMap<PathBuf, String>,
     /// Lines of `dmsetup table`, by name, of LUKS volumes that are open.
     tables_of_mapper: BTreeMap<String, String>,
+    /// The backing device and the set of bcache, while it is up.
+    cached: Option<(PathBuf, String)>,
     /// Partitions of pools, by the pool's name.
     pools: BTreeMap<String, Vec<PathBuf>>,
 }
@@ -146,11 +151,12 @@ impl Contents {
     pub(super) fn has_node(&self, path: &Path) -> bool {
         let disk_of = |disk: &PathBuf| {
             let kernel_name = disk.file_name().unwrap_or_default().to_string_lossy();
-            zfs::first_partition(&kernel_name) == path
+            first_partition(&kernel_name) == path
         };
         let is_mapped = self.of_mapper().any(|node| self.mapped(node).as_deref() == Some(path));
         let is_named = self.of_mapper().any(|node| node == path);
-        self.is_array(path) || is_mapped || is_named || self.tables.keys().any(disk_of)
+        let is_cached = self.cached.is_some() && path == Path::new(of_bcache::NODE);
+        self.is_array(path) || is_cached || is_mapped || is_named || self.tables.keys().any(disk_of)
     }
 
     /// Nodes of device mapper.
@@ -266,6 +272,15 @@ impl Contents {
                 let line = |(device, group): (&PathBuf, &String)| format!("  {}|{group}\n", device.display());
                 ended(call, self.volumes.iter().map(line).collect())
             }
+            (Tool::Lvm, "vgs" | "lvs") if words.iter().any(|word| word == "--nosuffix") => {
+                ended(call, "  1065353216\n".to_owned())
+            }
+            (Tool::BcacheSuperShow, _) => match self.signatures.get(&device) {
+                Some(found) if found.names == [bcache::SIGNATURE] => {
+                    ended(call, format!("cset.uuid\t\t{}\n", found.uuid))
+                }
+                _ => Err(failed(call, "Bad magic")),
+            },
             (Tool::Lvm, _) => ended(call, "  idle 100.00\n".to_owned()),
             (ZPOOL, "list") => ended(call, self.pools.keys().map(|name| format!("{name}\n")).collect()),
             (ZPOOL, _) => {
@@ -291,6 +306,7 @@ impl Contents {
             (Tool::Sfdisk, _) => self.partition(call, &words),
             (Tool::Integritysetup, command) => self.integrity(command, &words),
             (Tool::Cryptsetup, command) => self.luks(command, &words),
+            (Tool::MakeBcache, _) => self.make_bcache(&words),
             (Tool::Blkdiscard, _) => {}
             (Tool::Lvm, command) => self.lvm(command, &words),
             (ZPOOL, command) => self.zpool(command, &words),

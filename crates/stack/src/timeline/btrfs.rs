@@ -11,7 +11,7 @@ use study::act::{Act, ActKind};
 use study::event::ToolCall;
 use tools::{Invocation, Tool, ToolError};
 
-pub(super) const BTRFS: Tool = Tool::Filesystem(&filesystems::btrfs::BTRFS);
+pub(crate) const BTRFS: Tool = Tool::Filesystem(&filesystems::btrfs::BTRFS);
 
 const SECTOR_BYTES: u64 = 512;
 const BLOCK_BYTES: u64 = 4096;

@@ -9,7 +9,7 @@ use super::known_file::{self, Extent, Reading};
 use super::member_sectors::{InArray, Members};
 use super::observer::Observer;
 use super::redundancy::{self, member};
-use crate::array::zfs::partition_of;
+use crate::array::partition_table::partition_of;
 use crate::machine::device::BlockDevice;
 use crate::machine::error::Cause;
 use crate::machine::sysfs;

@@ -2,7 +2,8 @@
 
 use super::calls::{Calls, Job};
 use super::redundancy::{Doing, Redundancy, Status, Written, needs_disk, next_spare, pause, refused};
-use crate::array::zfs::{ZPOOL, distributed_spare, is_distributed, partition_of, scan};
+use crate::array::partition_table::partition_of;
+use crate::array::zfs::{ZPOOL, distributed_spare, is_distributed, scan};
 use crate::machine::device::BlockDevice;
 use crate::machine::error::Cause;
 use crate::machine::sysfs;

@@ -3,8 +3,9 @@
 use crate::axes::Point;
 use crate::rules::md_geometry::default_bitmap;
 use study::stack::{
-    Align, ArraySpec, Bitmap, CacheKind, DiskCache, FilesystemKind, FilesystemSpec, GroupDisk, InitialResync,
-    InnerArray, Integrity, IntegrityMode, JournalMode, Layer, Level, Luks, Pool, Profile, ZfsSpec, ZfsSync,
+    Align, ArraySpec, Bitmap, CacheKind, DiskCache, FilesystemKind, FilesystemSpec, GptPartition, GroupDisk,
+    InitialResync, InnerArray, Integrity, IntegrityMode, JournalMode, Layer, Level, Luks, Pool, Profile, Volume,
+    VolumeKind, ZfsSpec, ZfsSync,
 };
 
 /// The disks that the array names; empty for all of `data`.
@@ -39,6 +40,7 @@ pub(crate) fn array(point: &Point, disk_bytes: Option<u64>) -> ArraySpec {
         metadata: point.text("metadata"),
         of,
         write_journal: point.flag("write_journal"),
+        journal_write_back: point.text("journal_mode").as_deref() == Some("write-back"),
         ppl: point.flag("ppl"),
         stripe_cache_pages: small("stripe_cache"),
         bitmap_chunk_bytes: point.number("bitmap_chunk"),
@@ -71,11 +73,32 @@ pub(crate) fn layers(point: &Point) -> [Vec<Layer>; 2] {
             size_bytes: point.number("cache_size"),
         })
     });
-    let on = point.text("luks").unwrap_or_default();
-    let of_array = cache.into_iter().chain((on == "array").then_some(luks));
+    let partition = Layer::Partition(GptPartition {
+        start_sector: point.number("partition_start").unwrap_or(GptPartition::DEFAULT_START),
+    });
+    let word = point.text("volume").unwrap_or_default();
+    let kind = VolumeKind::ALL.into_iter().find(|kind| kind.word() == word);
+    let volume = kind.map(|kind| {
+        Layer::Volume(Volume {
+            kind,
+            chunk_bytes: point.number("volume_chunk"),
+            snapshot_bytes: point.number("snapshot_size"),
+        })
+    });
+    let is_on = |axis: &str, place: &str| point.text(axis).as_deref() == Some(place);
+    let luks_on = |place| is_on("luks", place).then_some(luks);
+    let partition_on = |place| is_on("partition", place).then_some(partition);
+    let members = [partition_on("members"), luks_on("members")];
+    let array = [
+        partition_on("array"),
+        cache,
+        luks_on("array"),
+        volume,
+        luks_on("volume"),
+    ];
     [
-        (on == "members").then_some(luks).into_iter().collect(),
-        of_array.collect(),
+        members.into_iter().flatten().collect(),
+        array.into_iter().flatten().collect(),
     ]
 }
 

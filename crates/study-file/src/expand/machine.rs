@@ -59,6 +59,7 @@ pub(crate) fn stack(point: &Point, disk_bytes: Option<u64>, fixed: &Fixed) -> St
         array: array(point, disk_bytes),
         member_layers,
         layers,
+        snapshots: point.small("snapshots"),
         filesystem: filesystem(point),
         mount_options: mount_options(&point.text("mount").unwrap_or_default()),
         scheduler: point.text("scheduler"),

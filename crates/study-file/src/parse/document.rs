@@ -189,7 +189,13 @@ impl Reader<'_, '_> {
             (Takes::Many(table), DeValue::Table(values))
                 if matches!(
                     table,
-                    Table::Array | Table::Cache | Table::Luks | Table::Filesystem | Table::Bus
+                    Table::Array
+                        | Table::Partition
+                        | Table::Cache
+                        | Table::Luks
+                        | Table::Volume
+                        | Table::Filesystem
+                        | Table::Bus
                 ) =>
             {
                 Content::Tables(vec![self.table(table, values, value.span())])
@@ -369,13 +375,25 @@ fn place_of(name: &str, table: Table) -> Option<String> {
 /// What is written here for a key that has another name or place elsewhere.
 fn meant_by(table: Table, name: &str) -> Option<&'static str> {
     const LUKS: &str = "`luks = { on = \"members\" }` or `luks = { on = \"array\" }` in [[stack]]";
+    const VOLUME: &str = "`volume = { type = \"thin\" }` or `volume = { type = \"linear\" }` in [[stack]]";
     const CACHE: &str = "`cache = { type = \"dm-cache\" }` in [[stack]], and add [disks.cache]";
     match (table, name) {
         (Table::Stack, "raid" | "raid_level") => Some("`array = { level = … }`"),
         (Table::Stack, "filesystem" | "fstype") => Some("`fs = { type = \"…\" }`"),
         (Table::Stack | Table::Array, "crypt" | "encryption" | "dm-crypt") | (Table::Array, "luks") => Some(LUKS),
         (Table::Array, "cache") | (Table::Stack, "lvmcache" | "bcache") => Some(CACHE),
-        (Table::Stack | Table::Array, "layers") => Some("`luks = { … }` and `cache = { … }` in [[stack]]"),
+        (Table::Stack | Table::Array, "lvm" | "thin" | "lvm_thin") | (Table::Array, "volume" | "over") => {
+            Some(VOLUME)
+        }
+        (Table::Array, "snapshot" | "snapshots") | (Table::Stack | Table::Filesystem, "snapshot") => Some(
+            "`snapshots = 1` in [[stack]], with `volume = { type = \"thin\" }` unless the filesystem takes them",
+        ),
+        (Table::Stack | Table::Array, "partitions" | "gpt") => {
+            Some("`partition = { on = \"members\" }` in [[stack]]")
+        }
+        (Table::Stack | Table::Array, "layers") => {
+            Some("`partition`, `cache`, `luks` and `volume` = { … } in [[stack]]")
+        }
         (Table::Array, "disks" | "devices") => Some("`members = \"data:1,ssd:1\"`, with [disks.ssd]"),
         (Table::Array, "assume_clean") => Some("`initial_resync = \"assume-clean\"`"),
         _ => None,
@@ -402,6 +420,13 @@ fn as_table(table: Table, value: &DeValue) -> String {
         (Table::Filesystem, DeValue::String(word)) => Some(format!("fs = {{ type = {word:?} }}")),
         (Table::Luks, DeValue::String(word)) => Some(format!("luks = {{ on = {word:?} }}")),
         (Table::Cache, DeValue::String(word)) => Some(format!("cache = {{ type = {word:?} }}")),
+        (Table::Volume, DeValue::String(word)) => Some(format!("volume = {{ type = {word:?} }}")),
+        (Table::Volume, DeValue::Boolean(true)) => Some("volume = { type = \"linear\" }".to_owned()),
+        (Table::Partition, DeValue::String(word)) => Some(format!("partition = {{ on = {word:?} }}")),
+        (Table::Partition, DeValue::Integer(start)) => {
+            Some(format!("partition = {{ on = \"members\", start = {start} }}"))
+        }
+        (Table::Partition, DeValue::Boolean(true)) => Some("partition = { on = \"members\" }".to_owned()),
         (Table::Luks, DeValue::Boolean(true)) => Some("luks = { on = \"array\" }".to_owned()),
         (Table::Array, DeValue::String(word)) => level(word),
         (Table::Array, DeValue::Integer(number)) => level(number.as_str()),

@@ -43,7 +43,14 @@ fn external_bitmap(array: &ArraySpec, machine: &MachineSpec) -> Option<Impossibl
 fn write_journal(array: &ArraySpec, machine: &MachineSpec) -> Option<Impossible> {
     const ABOUT: &[&str] = &["write_journal", "level", "bitmap", "metadata", "of_level"];
     if !array.write_journal {
-        return None;
+        return array.journal_write_back.then_some(()).and_then(|()| {
+            let reason = "`journal_mode` is a setting of `write_journal`, and there is none".to_owned();
+            impossible(
+                &["journal_mode", "write_journal"],
+                reason,
+                "write write_journal = true, or leave it out",
+            )
+        });
     }
     if !is_md_with_parity(array.level) {
         let reason = format!(

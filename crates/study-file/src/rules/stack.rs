@@ -83,6 +83,24 @@ fn created_once(machine: &MachineSpec, stack: &StackSpec) -> Option<Impossible> 
 
 /// Whether the array is large enough for mkfs.
 fn room(machine: &MachineSpec, stack: &StackSpec, disk_bytes: Option<u64>) -> Option<Impossible> {
+    if let Some((layer, device)) = layer_without_room(machine, stack, disk_bytes) {
+        let (name, device) = (layer.name(), describe_size(device));
+        let reason = format!("{name} has no room on a device of {device}");
+        let about = &[
+            "partition_start",
+            "snapshot_size",
+            "size",
+            "partition",
+            "luks",
+            "cache",
+            "volume",
+        ];
+        return impossible(
+            about,
+            reason,
+            "make what is below it larger, or what it keeps for itself smaller",
+        );
+    }
     let there = room_bytes(machine, stack, disk_bytes)?;
     let kind = stack.filesystem.kind;
     let needs = match is_aligned(stack) {
@@ -108,14 +126,34 @@ fn is_aligned(stack: &StackSpec) -> bool {
     md_geometry::is_striped(&stack.array) && stack.filesystem.align != Align::Off
 }
 
+/// Bytes above layers on a device of this size; if there are none left, the layer that has no room, and the size of what it is on.
+fn above(layers: &[Layer], device_bytes: u64) -> Result<u64, (Layer, u64)> {
+    layers.iter().try_fold(device_bytes, |bytes, layer| {
+        let left = bytes.saturating_sub(layer.header_bytes(bytes));
+        if left == 0 { Err((*layer, bytes)) } else { Ok(left) }
+    })
+}
+
+fn layer_without_room(machine: &MachineSpec, stack: &StackSpec, disk_bytes: Option<u64>) -> Option<(Layer, u64)> {
+    let disk_bytes = disk_bytes.filter(|bytes| *bytes > 0);
+    let member = match disk_bytes.map(|bytes| above(&stack.member_layers, bytes)).transpose() {
+        Ok(member) => member,
+        Err(without_room) => return Some(without_room),
+    };
+    let disks = machine.member_count(&stack.array);
+    let array = capacity(&stack.array, disks, member).filter(|bytes| *bytes > 0)?;
+    above(&stack.layers, array).err()
+}
+
 /// Capacity of the array in bytes; `None` also if it cannot be built.
 pub(crate) fn room_bytes(machine: &MachineSpec, stack: &StackSpec, disk_bytes: Option<u64>) -> Option<u64> {
     let disks = machine.member_count(&stack.array);
     let buildable = active_disks(&stack.array, disks) > 0;
     let large = disk_bytes.is_none_or(|disk| stack.array.member_size_bytes.is_none_or(|size| size <= disk));
-    let headers = |layers: &[Layer]| -> u64 { layers.iter().map(|layer| layer.header_bytes()).sum() };
-    let member = disk_bytes.map(|bytes| bytes.saturating_sub(headers(&stack.member_layers)));
+    let member = disk_bytes.map(|bytes| above(&stack.member_layers, bytes).unwrap_or(0));
     let array = capacity(&stack.array, disks, member).filter(|bytes| buildable && large && *bytes > 0)?;
-    let array = array.saturating_sub(headers(&stack.layers));
+    let array = above(&stack.layers, array).unwrap_or(0);
+    let of_each = stack.volume().and_then(|volume| volume.snapshot_bytes).unwrap_or(0);
+    let array = array.saturating_sub(of_each * u64::from(stack.snapshots));
     Some(many_devices::usable(stack, disks, array)).filter(|bytes| *bytes > 0)
 }

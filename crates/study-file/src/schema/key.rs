@@ -14,8 +14,10 @@ pub enum Table {
     Stack,
     Array,
     Inner,
+    Partition,
     Cache,
     Luks,
+    Volume,
     Filesystem,
     Workload,
     Tree,
@@ -39,7 +41,7 @@ pub enum Table {
 }
 
 impl Table {
-    pub const ALL: [Self; 27] = [
+    pub const ALL: [Self; 29] = [
         Self::Top,
         Self::Disks,
         Self::Group,
@@ -48,8 +50,10 @@ impl Table {
         Self::Stack,
         Self::Array,
         Self::Inner,
+        Self::Partition,
         Self::Cache,
         Self::Luks,
+        Self::Volume,
         Self::Filesystem,
         Self::Workload,
         Self::Tree,
@@ -80,8 +84,10 @@ impl Table {
             Self::Stack => "[[stack]]",
             Self::Array => "array = { … } of a [[stack]]",
             Self::Inner => "of = { … } of an array",
+            Self::Partition => "partition = { … } of a [[stack]]",
             Self::Cache => "cache = { … } of a [[stack]]",
             Self::Luks => "luks = { … } of a [[stack]]",
+            Self::Volume => "volume = { … } of a [[stack]]",
             Self::Filesystem => "fs = { … } of a [[stack]]",
             Self::Workload => "[[workload]]",
             Self::Tree => "tree = { … } of a [[workload]]",

@@ -9,12 +9,18 @@ use super::key::Takes::{
 use super::key::{GIB, KIB, Key, MIB, PIB, TIB, Table, Takes, key};
 use super::workload::KINDS;
 use filesystems::{Filesystem, FilesystemKind, Several};
-use study::stack::{BusKind, Level, MEMBER_WORDS};
+use study::stack::{BusKind, GptPartition, Level, MEMBER_WORDS};
+
+/// Whether fio has an option of this name, for which its table has a key of its own.
+fn is_of_fio(key: &Key) -> bool {
+    all().any(|other| other.table == Table::Fio && other.name == key.name)
+}
 
 impl Table {
     /// All keys that it can have.
     pub fn keys(self) -> impl Iterator<Item = &'static Key> {
-        all().filter(move |key| key.table == self || (self == Self::Fio && key.table == Self::Io))
+        all()
+            .filter(move |key| key.table == self || (self == Self::Fio && key.table == Self::Io && !is_of_fio(key)))
     }
 
     /// Keys that no other table has.
@@ -50,9 +56,17 @@ const BITMAPS: &[&[&str]] = &[&["internal"], &["none"], &["external"]];
 const INTEGRITY: &[&[&str]] = &[&["none"], &["crc32c"]];
 const RESYNCS: &[&[&str]] = &[&["before"], &["during"], &["assume-clean"]];
 const INTEGRITY_MODES: &[&[&str]] = &[&["journal"], &["bitmap"], &["direct"]];
-const CACHES: &[&[&str]] = &[&["none"], &["dm-cache", "lvmcache"], &["dm-writecache", "writecache"]];
+const CACHES: &[&[&str]] = &[
+    &["none"],
+    &["dm-cache", "lvmcache"],
+    &["dm-writecache", "writecache"],
+    &["bcache"],
+];
 const CACHE_MODES: &[&[&str]] = &[&["writethrough"], &["writeback"]];
-const LUKS_ON: &[&[&str]] = &[&["none"], &["members"], &["array"]];
+const LUKS_ON: &[&[&str]] = &[&["none"], &["members"], &["array"], &["volume"]];
+const PARTITION_ON: &[&[&str]] = &[&["none"], &["members"], &["array"]];
+const VOLUMES: &[&[&str]] = &[&["none"], &["linear"], &["thin"]];
+const MD_JOURNAL_MODES: &[&[&str]] = &[&["write-through"], &["write-back"]];
 const METADATA: &[&[&str]] = &[&["1.2"], &["1.1"], &["1.0"], &["0.90"]];
 const FILESYSTEMS: &[&[&str]] = FilesystemKind::WORDS;
 const ALIGNMENTS: &[&[&str]] = &[&["right"], &["off"], &["wrong"]];
@@ -160,8 +174,11 @@ static KEYS: &[Key] = &[
 
     key(Table::Stack, "array", Takes::Many(Table::Array), Single, "`{ level = \"single\" }`", "the array over the disks"),
     key(Table::Stack, "fs", Takes::Many(Table::Filesystem), Single, "`{ type = \"ext4\" }`", "the filesystem on the array"),
-    key(Table::Stack, "cache", Takes::Many(Table::Cache), Single, "none", "a logical volume on the array whose blocks are cached on the first disk of group `cache` (lvmcache(7)); with `luks` on the array the encryption is above it. The cache is empty when the tests begin: `ramp_time` and `runtime` decide how warm it is"),
-    key(Table::Stack, "luks", Takes::Many(Table::Luks), Single, "none", "LUKS2 (dm-crypt) on each member or on the array, with aes-xts-plain64 and a key of 512 bits. Without `cpu` encryption takes no time"),
+    key(Table::Stack, "cache", Takes::Many(Table::Cache), Single, "none", "a device on the array whose blocks are cached on the first disk of group `cache`, by LVM (lvmcache(7)) or bcache; with `luks` on the array the encryption is above it. The cache is empty when the tests begin: `ramp_time` and `runtime` decide how warm it is"),
+    key(Table::Stack, "luks", Takes::Many(Table::Luks), Single, "none", "LUKS2 (dm-crypt) on each member, on the array or on its volume, with aes-xts-plain64 and a key of 512 bits. Without `cpu` encryption takes no time"),
+    key(Table::Stack, "partition", Takes::Many(Table::Partition), Single, "none", "a GPT with one partition on each member or on the array; what is above is on the partition"),
+    key(Table::Stack, "volume", Takes::Many(Table::Volume), Single, "none", "an LVM volume group on the array, with one logical volume: above a cache, and above `luks` on the array"),
+    key(Table::Stack, "snapshots", Count { min: 0, max: 256 }, Listed, "0", "snapshots that exist when the tests begin, taken one after the other when the files that the workload finds are written: by btrfs and ZFS, elsewhere by LVM, of `volume`"),
     key(Table::Stack, "mount", Mount, ListedOrDefault, "none", "mount options as after `mount -o`: `noatime,data=journal`; `defaults` for none"),
     key(Table::Stack, "scheduler", Word(SCHEDULERS), ListedOrDefault, "the kernel's", "I/O scheduler of the member disks"),
     key(Table::Stack, "read_ahead", Count { min: 0, max: 1 << 31 }, ListedOrDefault, "the kernel's", "read-ahead of the array in sectors of 512 bytes, as `blockdev --setra`"),
@@ -179,6 +196,7 @@ static KEYS: &[Key] = &[
     key(Table::Array, "layout", Layout, ListedOrDefault, "mdadm's", "RAID 10: `n2` (near), `f2` (far), `o2` (offset), with 2 or more copies; RAID 5, 6: `left-symmetric`, …"),
     key(Table::Array, "metadata", Word(METADATA), ListedOrDefault, "mdadm's (1.2)", "superblock format, in quotes"),
     key(Table::Array, "write_journal", Flag, Listed, "`false`", "levels 4, 5, 6: md's journal, on the first disk of group `journal`"),
+    key(Table::Array, "journal_mode", Word(MD_JOURNAL_MODES), ListedOrDefault, "md's (`write-through`)", "of `write_journal`: `write-back` acknowledges a write when the journal has it, and a lost journal is lost data"),
     key(Table::Array, "ppl", Flag, Listed, "`false`", "level 5: partial parity log"),
     key(Table::Array, "stripe_cache", Count { min: 17, max: 32_768 }, ListedOrDefault, "the kernel's (256)", "levels 4, 5, 6: pages of the stripe cache per member"),
     key(Table::Array, "bitmap_chunk", Size { min: 4 * KIB, max: GIB }, ListedOrDefault, "mdadm's (64M, `external` from 4K)", "chunk of the bitmap, a power of two (`mdadm --bitmap-chunk`)"),
@@ -199,14 +217,21 @@ static KEYS: &[Key] = &[
         the checksums of dirty regions, `direct` gives no protection"),
     key(Table::Array, "extent", Size { min: 4 * KIB, max: 16 * GIB }, ListedOrDefault, "LVM's (4M)", "LVM: extent size, a power of two"),
 
-    key(Table::Cache, "type", Word(CACHES), Listed, "", "`dm-cache` (lvmcache) for reads and writes, `dm-writecache` for writes alone").on_axis("cache"),
-    key(Table::Cache, "mode", Word(CACHE_MODES), ListedOrDefault, "LVM's (`writethrough`)", "dm-cache: `writeback` acknowledges a write when the cache has it, and a lost cache is lost data; `writethrough` when the array has it, too").on_axis("cache_mode"),
-    key(Table::Cache, "size", Size { min: 16 * MIB, max: PIB }, ListedOrDefault, "the whole disk", "size of the cache; dm-writecache needs one in the lab, where it keeps 80 bytes in memory for each 4 KiB").on_axis("cache_size"),
+    key(Table::Cache, "type", Word(CACHES), Listed, "", "`dm-cache` (lvmcache) for reads and writes, `dm-writecache` for writes alone, `bcache` for reads and writes but those that go on for 4 MiB").on_axis("cache"),
+    key(Table::Cache, "mode", Word(CACHE_MODES), ListedOrDefault, "`writethrough`", "dm-cache and bcache: `writeback` acknowledges a write when the cache has it, and a lost cache is lost data; `writethrough` when the array has it, too").on_axis("cache_mode"),
+    key(Table::Cache, "size", Size { min: 16 * MIB, max: PIB }, ListedOrDefault, "the whole disk", "size of the cache, for bcache that of a partition; dm-writecache needs one in the lab, where it keeps 80 bytes in memory for each 4 KiB").on_axis("cache_size"),
 
-    key(Table::Luks, "on", Word(LUKS_ON), Listed, "", "`members`: each disk is encrypted, below the array or the filesystem that has all disks; `array`: the array or the single disk is").on_axis("luks"),
+    key(Table::Luks, "on", Word(LUKS_ON), Listed, "", "`members`: each disk is encrypted, below the array or the filesystem that has all disks; `array`: the array or the single disk is; `volume`: the logical volume is").on_axis("luks"),
     key(Table::Luks, "sector_size", Count { min: 512, max: 4096 }, ListedOrDefault, "cryptsetup's (4096 on devices with physical sectors of 4 KiB)", "bytes that are encrypted together (`--sector-size`): 512, 1024, 2048 or 4096").on_axis("luks_sector_size"),
     key(Table::Luks, "no_read_workqueue", Flag, Listed, "`false`", "reads are decrypted where they complete, not by a workqueue (`--perf-no_read_workqueue`)"),
     key(Table::Luks, "no_write_workqueue", Flag, Listed, "`false`", "writes are encrypted where they are submitted, not by a workqueue (`--perf-no_write_workqueue`)"),
+
+    key(Table::Partition, "on", Word(PARTITION_ON), Listed, "", "`members`: each disk has one, below the array or the filesystem that has all disks; `array`: the array or the single disk has one").on_axis("partition"),
+    key(Table::Partition, "start", Count { min: GptPartition::FIRST_USABLE, max: 1 << 31 }, ListedOrDefault, "2048", "its first sector, of 512 bytes: 63, as programs had it until about 2010, is not aligned to physical sectors of 4 KiB").on_axis("partition_start"),
+
+    key(Table::Volume, "type", Word(VOLUMES), Listed, "", "`linear`, or `thin`: a thin pool with one thin LV of the pool's size").on_axis("volume"),
+    key(Table::Volume, "chunk", Size { min: 4 * KIB, max: GIB }, ListedOrDefault, "LVM's (thin 64K or more, snapshots of linear LVs 4K)", "what a thin pool allocates at a time, a multiple of 64K; of a linear LV what is copied for its snapshots at a time, a power of two up to 512K").on_axis("volume_chunk"),
+    key(Table::Volume, "snapshot_size", Size { min: 16 * MIB, max: PIB }, ListedOrDefault, "none", "linear: space for the copies of each of `snapshots`. A snapshot whose space is full is lost, and the trial says so"),
 
     key(Table::Inner, "level", Word(MEMBER_WORDS), Listed, "", "level of the arrays that are members").on_axis("of_level"),
     key(Table::Inner, "disks", Count { min: 2, max: 2048 }, Listed, "", "disks of each").on_axis("of_disks"),

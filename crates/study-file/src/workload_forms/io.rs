@@ -96,6 +96,7 @@ fn io(point: &Point, engine: IoEngine) -> IoSpec {
         jobs: point.small("numjobs"),
         queue_depth: point.small("iodepth"),
         direct: point.flag("direct"),
+        overwrite: engine == IoEngine::Native && point.flag("overwrite"),
         sync: match point.text("sync").as_deref() {
             Some("sync") => SyncMode::Sync,
             Some("dsync") => SyncMode::Dsync,
@@ -115,7 +116,10 @@ fn io(point: &Point, engine: IoEngine) -> IoSpec {
         verify: point.text("verify").filter(|word| word != "none"),
         group_reporting: point.flag("group_reporting"),
         fits_memory: point.flag("fits_memory"),
-        fio_options: fio_options(point),
+        fio_options: match engine {
+            IoEngine::Fio => fio_options(point),
+            IoEngine::Native => Vec::new(),
+        },
     }
 }
 

@@ -1,7 +1,7 @@
-//! `luks`: encrypted members and arrays.
+//! Layers between disks and filesystem.
 
 use study::plan::Plan;
-use study::stack::{CacheKind, DiskCache, Layer, Luks};
+use study::stack::{CacheKind, DiskCache, GptPartition, Layer, Luks, Volume, VolumeKind};
 use study_file::{Known, read};
 
 fn read_study(stack: &str) -> Result<Plan, String> {
@@ -106,10 +106,17 @@ fn caches_that_cannot_be_are_refused_with_what_would_be_right() {
             "write `cache = { type = \"dm-cache\" }`",
         ),
         ("array = { level = 5 }\ncache = { mode = \"writeback\" }", "`type`"),
-        ("array = { level = 5 }\ncache = { type = \"bcache\" }", "dm-cache"),
+        (
+            "array = { level = 5 }\ncache = { type = \"bcache\", size = \"64M\" }",
+            "write size = \"512M\" or more",
+        ),
+        (
+            "array = { level = 5 }\ncache = { type = [\"none\", \"bcache\"], mode = \"writeback\" }",
+            "`mode` is a setting of caches",
+        ),
         (
             "array = { level = 5 }\ncache = { type = \"dm-writecache\", mode = \"writeback\" }",
-            "`mode` is for dm-cache",
+            "`mode` is for dm-cache and bcache",
         ),
         (
             "array = { level = 5 }\ncache = { type = \"dm-writecache\" }",
@@ -207,8 +214,117 @@ fn for_keys_of_other_names_the_right_ones_are_named() {
             "array = { level = 1, disks = [\"data:1\", \"ssd:1\"] }",
             "write `members = \"data:1,ssd:1\"`",
         ),
-        ("layers = [\"luks\"]", "write `luks = { … }`"),
+        ("layers = [\"luks\"]", "`partition`, `cache`, `luks` and `volume`"),
+        ("array = { level = \"lvm-thin\" }", "lvm-linear"),
+        (
+            "array = { level = 5, over = {} }",
+            "write `volume = { type = \"thin\" }`",
+        ),
+        ("array = { level = 5, snapshot = true }", "write `snapshots = 1`"),
+        (
+            "array = { level = 5 }\nvolume = \"thin\"",
+            "write `volume = { type = \"thin\" }`",
+        ),
+        ("array = { level = 5 }\npartition = 63", "start = 63"),
         ("filesystem = \"ext4\"", "write `fs = { type"),
+    ] {
+        refused(stack, words);
+    }
+}
+
+/// Whatever order the study writes them in.
+#[test]
+fn layers_are_in_the_order_that_linux_allows() {
+    let plan = plan(
+        "volume = { type = \"thin\", chunk = \"256K\" }\nluks = { on = \"volume\" }\ncache = { type = \"bcache\" }\n\
+         partition = { on = \"array\", start = 63 }\narray = { level = 5 }\nsnapshots = [0, 2]",
+    );
+    let cache = DiskCache {
+        kind: CacheKind::Bcache,
+        writeback: false,
+        size_bytes: None,
+    };
+    let volume = Volume {
+        kind: VolumeKind::Thin,
+        chunk_bytes: Some(256 << 10),
+        snapshot_bytes: None,
+    };
+    let of_array = [
+        Layer::Partition(GptPartition { start_sector: 63 }),
+        Layer::Cache(cache),
+        Layer::Volume(volume),
+        Layer::Luks(Luks::default()),
+    ];
+    assert_eq!(plan.cells[0].stack.layers, of_array);
+    assert_eq!(plan.cells[1].stack.snapshots, 2);
+    let labels: Vec<&str> = plan.cells.iter().map(|cell| cell.stack_label.as_str()).collect();
+    assert_eq!(labels, ["ext4", "ext4 2 snapshots"]);
+}
+
+#[test]
+fn partitions_volumes_and_snapshots_that_cannot_be_are_refused_with_what_would_be_right() {
+    for (stack, words) in [
+        (
+            "array = { level = 5 }\npartition = { on = \"members\", start = 33 }",
+            "34",
+        ),
+        (
+            "array = { level = \"single\" }\npartition = { on = \"members\" }",
+            "write on = \"array\"",
+        ),
+        (
+            "fs = { type = \"zfs\" }\npartition = { on = \"members\" }",
+            "a pool of ZFS is on partitions",
+        ),
+        (
+            "array = { level = 5, size = \"1G\" }\npartition = { on = \"array\", start = 8000000 }",
+            "a partition has no room on a device of 3 GiB",
+        ),
+        (
+            "array = { level = 5 }\npartition = { on = [\"none\", \"array\"], start = 63 }",
+            "`start` is a setting of partitions",
+        ),
+        (
+            "array = { level = \"lvm-raid5\" }\nvolume = { type = \"thin\" }",
+            "leave `volume` out, or use a level of md",
+        ),
+        (
+            "array = { level = 5 }\nvolume = { type = \"thin\", chunk = \"96K\" }",
+            "write a multiple of 64K",
+        ),
+        (
+            "array = { level = 5 }\nvolume = { type = \"linear\", chunk = \"1M\" }",
+            "a power of two up to 512K",
+        ),
+        (
+            "array = { level = 5 }\nvolume = { type = \"linear\" }\nsnapshots = 1",
+            "write a `snapshot_size`",
+        ),
+        (
+            "array = { level = 5 }\nvolume = { type = \"linear\", snapshot_size = \"1G\" }",
+            "and there are none",
+        ),
+        (
+            "array = { level = 5 }\nvolume = { type = \"thin\", snapshot_size = \"1G\" }",
+            "leave `snapshot_size` out",
+        ),
+        (
+            "array = { level = \"lvm-raid1\" }\npartition = { on = \"array\" }",
+            "write on = \"members\"",
+        ),
+        ("array = { level = 5 }\nsnapshots = 1", "add a volume"),
+        (
+            "array = { level = 5 }\nluks = { on = \"volume\" }",
+            "there is no volume that could be encrypted",
+        ),
+        (
+            "array = { level = 5, journal_mode = \"write-back\" }",
+            "write write_journal = true",
+        ),
+        (
+            "array = { level = 5, size = \"1G\" }\nvolume = { type = \"linear\", snapshot_size = \"1G\" }\nsnapshots = 4",
+            "needs at least",
+        ),
     ] {
         refused(stack, words);
     }

@@ -27,6 +27,9 @@ pub struct ArraySpec {
     /// RAID 4, 5, 6: writes go first to a journal on the first disk of group `journal`.
     #[serde(default)]
     pub write_journal: bool,
+    /// The journal acknowledges writes (`journal_mode` write-back); otherwise the members do.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub journal_write_back: bool,
     /// RAID 5: partial parity log (mdadm's consistency policy `ppl`).
     #[serde(default)]
     pub ppl: bool,

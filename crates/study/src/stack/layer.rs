@@ -6,41 +6,52 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Layer {
+    Partition(GptPartition),
     Luks(Luks),
     /// On the array alone.
     Cache(DiskCache),
+    /// On the array alone.
+    Volume(Volume),
 }
 
 impl Layer {
     /// Its name in sentences and labels.
     pub const fn name(self) -> &'static str {
         match self {
+            Self::Partition(_) => "a partition",
             Self::Luks(_) => "LUKS",
             Self::Cache(cache) => cache.kind.word(),
+            Self::Volume(volume) => volume.kind.name(),
         }
     }
 
-    /// The kernel's module with its target of device mapper.
-    pub const fn module(self) -> &'static str {
+    /// The kernel's module that a host may lack.
+    pub const fn module(self) -> Option<&'static str> {
         match self {
-            Self::Luks(_) => "dm-crypt",
-            Self::Cache(cache) => cache.kind.word(),
+            Self::Partition(_) => None,
+            Self::Luks(_) => Some("dm-crypt"),
+            Self::Cache(cache) => Some(cache.kind.word()),
+            Self::Volume(volume) => Some(volume.kind.module()),
         }
     }
 
-    /// Bytes of the device that are not its own: a header.
-    pub const fn header_bytes(self) -> u64 {
+    /// Bytes of a device of this size that are not the layer's own: headers and metadata.
+    pub fn header_bytes(self, device_bytes: u64) -> u64 {
         match self {
+            // The second table and what is left of the last MiB are at the end.
+            Self::Partition(partition) => partition.start_sector * 512 + (2 << 20),
             // cryptsetup's default for LUKS2.
             Self::Luks(_) => 16 << 20,
-            // The physical volume, and what is left of the last extent.
-            Self::Cache(_) => 8 << 20,
+            Self::Cache(_) => EXTENTS_BYTES,
+            Self::Volume(volume) => EXTENTS_BYTES + volume.metadata_bytes(device_bytes),
         }
     }
 
     /// With what the study says of it: `LUKS with sectors of 512 B, no read workqueue`.
     pub fn words(self) -> String {
         match self {
+            Self::Partition(partition) => format!("a partition from sector {}", partition.start_sector),
+            Self::Volume(volume) => volume.words(),
             Self::Cache(cache) => match cache.size_bytes {
                 Some(bytes) => format!("{} of {} MiB", cache.words(), bytes >> 20),
                 None => cache.words(),
@@ -72,11 +83,106 @@ pub struct Luks {
     pub no_write_workqueue: bool,
 }
 
-/// A volume of LVM on the array whose blocks are cached on the first disk of group `cache`.
+/// What LVM keeps of a physical volume, and what is left of the last extent.
+const EXTENTS_BYTES: u64 = 8 << 20;
+
+/// The only partition of a GPT.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GptPartition {
+    /// In sectors of 512 bytes.
+    pub start_sector: u64,
+}
+
+impl GptPartition {
+    /// That of sfdisk and other programs since about 2010: 1 MiB.
+    pub const DEFAULT_START: u64 = 2048;
+    /// The first sector behind a GPT.
+    pub const FIRST_USABLE: u64 = 34;
+}
+
+/// A logical volume with all of a volume group on the array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Volume {
+    pub kind: VolumeKind,
+    /// What is allocated, and copied for a snapshot, at a time; LVM's if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chunk_bytes: Option<u64>,
+    /// Space that is left for the copies of each snapshot of a linear LV.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub snapshot_bytes: Option<u64>,
+}
+
+impl Volume {
+    /// LVM's default chunk of thin pools below 8 GiB of metadata.
+    const THIN_CHUNK_BYTES: u64 = 64 << 10;
+    /// LVM reckons with this much metadata for each chunk.
+    const METADATA_OF_CHUNK_BYTES: u64 = 64;
+
+    /// Metadata of a thin pool on a device of this size, in whole extents.
+    fn metadata_bytes(self, device_bytes: u64) -> u64 {
+        const EXTENT_BYTES: u64 = 4 << 20;
+        if self.kind == VolumeKind::Linear {
+            return 0;
+        }
+        let chunks = device_bytes / self.chunk_bytes.unwrap_or(Self::THIN_CHUNK_BYTES);
+        (chunks * Self::METADATA_OF_CHUNK_BYTES).next_multiple_of(EXTENT_BYTES) + EXTENT_BYTES
+    }
+
+    /// `a thin LV with chunks of 256 KiB`
+    fn words(self) -> String {
+        let chunk = self.chunk_bytes.map(|bytes| format!("chunks of {} KiB", bytes >> 10));
+        let space = self
+            .snapshot_bytes
+            .map(|bytes| format!("{} MiB for each snapshot", bytes >> 20));
+        let parts: Vec<String> = [chunk, space].into_iter().flatten().collect();
+        match parts.is_empty() {
+            true => self.kind.name().to_owned(),
+            false => format!("{} with {}", self.kind.name(), parts.join(", ")),
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum VolumeKind {
+    Linear,
+    /// Of a thin pool.
+    Thin,
+}
+
+impl VolumeKind {
+    pub const ALL: [Self; 2] = [Self::Linear, Self::Thin];
+
+    /// Name in studies.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Linear => "linear",
+            Self::Thin => "thin",
+        }
+    }
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Linear => "a linear LV",
+            Self::Thin => "a thin LV",
+        }
+    }
+
+    /// That with snapshots, or with the volume.
+    const fn module(self) -> &'static str {
+        match self {
+            Self::Linear => "dm-snapshot",
+            Self::Thin => "dm-thin-pool",
+        }
+    }
+}
+
+/// A device whose blocks are cached on the first disk of group `cache`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiskCache {
     pub kind: CacheKind,
-    /// dm-cache acknowledges writes when the cache has them; otherwise when the array has them, too. dm-writecache always does.
+    /// dm-cache and bcache acknowledge writes when the cache has them; otherwise when the array has them, too. dm-writecache always
+    /// does.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub writeback: bool,
     /// Size of the cache; the whole disk if absent.
@@ -88,9 +194,9 @@ impl DiskCache {
     /// `dm-cache writeback`
     pub fn words(self) -> String {
         match (self.kind, self.writeback) {
-            (CacheKind::DmCache, true) => "dm-cache writeback".to_owned(),
-            (CacheKind::DmCache, false) => "dm-cache writethrough".to_owned(),
             (CacheKind::Writecache, _) => self.kind.word().to_owned(),
+            (kind, true) => format!("{} writeback", kind.word()),
+            (kind, false) => format!("{} writethrough", kind.word()),
         }
     }
 }
@@ -102,24 +208,28 @@ pub enum CacheKind {
     DmCache,
     /// Writes alone.
     Writecache,
+    /// Reads and writes, all but long sequential ones.
+    Bcache,
 }
 
 impl CacheKind {
-    pub const ALL: [Self; 2] = [Self::DmCache, Self::Writecache];
+    pub const ALL: [Self; 3] = [Self::DmCache, Self::Writecache, Self::Bcache];
 
     /// Name in studies.
     pub const fn word(self) -> &'static str {
         match self {
             Self::DmCache => "dm-cache",
             Self::Writecache => "dm-writecache",
+            Self::Bcache => "bcache",
         }
     }
 
-    /// Name for `lvconvert --type`.
-    pub const fn lvm_type(self) -> &'static str {
+    /// Name for `lvconvert --type`; `None` if LVM does not make it.
+    pub const fn lvm_type(self) -> Option<&'static str> {
         match self {
-            Self::DmCache => "cache",
-            Self::Writecache => "writecache",
+            Self::DmCache => Some("cache"),
+            Self::Writecache => Some("writecache"),
+            Self::Bcache => None,
         }
     }
 }

@@ -29,6 +29,9 @@ pub struct IoSpec {
     /// Requests that each job keeps in flight.
     pub queue_depth: u32,
     pub direct: bool,
+    /// Files that are only written are filled before. fio has an option of its own.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub overwrite: bool,
     /// Whether each write is on stable storage when it returns.
     pub sync: SyncMode,
     /// `fsync` after this many writes; 0 for never.
@@ -78,6 +81,7 @@ impl Default for IoSpec {
             jobs: 1,
             queue_depth: 1,
             direct: false,
+            overwrite: false,
             sync: SyncMode::None,
             fsync_every: 0,
             fdatasync_every: 0,
@@ -296,6 +300,7 @@ impl WorkSpec for IoSpec {
             )),
             Some(format!("queue depth {}", self.queue_depth)),
             self.direct.then(|| "direct".to_owned()),
+            self.overwrite.then(|| "over data".to_owned()),
             match self.sync {
                 SyncMode::None => None,
                 SyncMode::Sync => Some("O_SYNC".to_owned()),

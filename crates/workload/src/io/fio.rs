@@ -49,6 +49,7 @@ pub(super) fn layout<'a>(spec: &IoSpec, mount_point: &'a Path) -> Layout<'a> {
         layout.file_bytes = spec.offset_bytes + spec.size_bytes / u64::from(files);
     }
     layout.reserved = said(spec, "fallocate") != Some("none");
+    layout.filled |= said(spec, "overwrite").is_some_and(|overwrite| matches!(overwrite, "1" | "true" | ""));
     layout
 }
 

@@ -55,7 +55,7 @@ impl<'a> Layout<'a> {
             file_bytes: spec.offset_bytes + spec.size_bytes,
             block_bytes: spec.block_bytes,
             offset_bytes: spec.offset_bytes,
-            filled: spec.pattern.has_reads(),
+            filled: spec.pattern.has_reads() || spec.overwrite,
             reserved: true,
         }
     }

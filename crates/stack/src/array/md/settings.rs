@@ -4,8 +4,12 @@
 use super::{Array, write_mostly};
 use crate::machine::error::Cause;
 use crate::machine::executor::Executor;
+use crate::machine::request_queue::in_use;
 use std::path::PathBuf;
 use study::stack::{ArraySpec, Bitmap};
+
+/// The mode of a write journal that acknowledges writes itself.
+const WRITE_BACK: &str = "write-back";
 
 impl Array {
     /// Checks that the kernel shows what mdadm was asked to create.
@@ -45,6 +49,18 @@ impl Array {
             let Some(value) = value else { continue };
             executor.write(&self.attribute(name), &value.to_string())?;
             self.must_show(name, &value.to_string(), executor)?;
+        }
+        if spec.journal_write_back {
+            let attribute = self.attribute("journal_mode");
+            executor.write(&attribute, WRITE_BACK)?;
+            let got = executor.read(&attribute)?;
+            if in_use(&got) != WRITE_BACK {
+                return Err(Cause::Setting {
+                    what: format!("journal_mode of {}", self.device.kernel_name),
+                    wanted: WRITE_BACK.to_owned(),
+                    got,
+                });
+            }
         }
         self.sync_speed_max = spec.sync_speed_max;
         Ok(())

@@ -57,6 +57,7 @@ static KEYS: &[Key] = &[
     key(Table::Io, "numjobs", Count { min: 1, max: 4096 }, Listed, "1", "parallel jobs; at most 300 in a guest"),
     key(Table::Io, "iodepth", Count { min: 1, max: 32768 }, Listed, "1", "requests in flight for each job; io_uring has at most 32768"),
     key(Table::Io, "direct", Flag, Listed, "`false`", "direct I/O (O_DIRECT)"),
+    key(Table::Io, "overwrite", Flag, Listed, "`false`", "files that are only written are filled before, so that writes overwrite data; otherwise their space is reserved, and each block's first write also changes metadata"),
     key(Table::Io, "sync", Word(SYNC), Listed, "`none`", "`sync`: every write with its metadata is on stable storage when it returns (O_SYNC); `dsync`: its data (O_DSYNC)"),
     key(Table::Io, "fsync", Count { min: 0, max: 1 << 31 }, Listed, "0", "fsync after this number of writes; 0: never"),
     key(Table::Io, "fdatasync", Count { min: 0, max: 1 << 31 }, Listed, "0", "fdatasync after this number of writes; 0: never"),
