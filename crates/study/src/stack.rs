@@ -279,9 +279,9 @@ impl StackSpec {
 /// What takes snapshots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SnapshotMaker {
-    /// Of the mounted subvolume.
+    /// It takes them of the mounted subvolume.
     Btrfs,
-    /// Of the dataset.
+    /// It takes them of the dataset.
     Zfs,
     Lvm(Volume),
 }

@@ -49,7 +49,7 @@ fn misaligned(name: &str, alignment_offset: Option<i64>, loop_offset: Option<i64
     match (alignment_offset, loop_offset) {
         (Some(offset), _) if offset < 0 => Some(format!("the members of {name} are aligned in different ways")),
         // Whole physical sectors: a chunk does not begin with the partition.
-        (Some(offset), _) if offset % GRAIN_BYTES.cast_signed() == 0 => None,
+        (Some(offset), _) if offset > 0 && offset % GRAIN_BYTES.cast_signed() == 0 => None,
         (Some(offset), _) if offset > 0 => Some(format!(
             "the first physical sector of {name} begins {offset} bytes after its start"
         )),

@@ -146,7 +146,7 @@ impl Volume {
 #[serde(rename_all = "kebab-case")]
 pub enum VolumeKind {
     Linear,
-    /// Of a thin pool.
+    /// A thin LV, with a pool of its own.
     Thin,
 }
 
