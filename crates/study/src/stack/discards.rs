@@ -1,6 +1,6 @@
 //! Which layers of a stack pass discards on, as fstrim and the mount option `discard` send them.
 
-use super::{Level, StackSpec};
+use super::{Layer, Level, StackSpec};
 
 impl StackSpec {
     /// Why no discard of the filesystem reaches a disk, whatever the disks are; `None` if they pass through every layer.
@@ -17,7 +17,7 @@ impl StackSpec {
         if array.integrity.is_some() {
             return Some("dm-integrity passes no discards".to_owned());
         }
-        let layer = self.all_layers().find(|layer| layer.module() == "dm-crypt")?;
+        let layer = self.all_layers().find(|layer| matches!(layer, Layer::Luks(_)))?;
         Some(format!(
             "{} passes no discards without `--allow-discards`",
             layer.name()
