@@ -16,7 +16,7 @@ pub(crate) fn table(name: &str) -> Invocation {
 
 /// Whether the device with this name is on this device alone.
 pub(crate) fn is_only_on(name: &str, kernel_name: &str, access: &mut Access<'_>) -> Result<bool, Cause> {
-    let deps = Invocation::new(Tool::Dmsetup).args(["deps", "-o", "devname", name]);
+    let deps = Invocation::new(Tool::Dmsetup).args(["deps", "-o", "blkdevname", name]);
     Ok(names_only(&access.ask(&deps)?.stdout, kernel_name))
 }
 

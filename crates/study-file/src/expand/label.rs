@@ -228,7 +228,7 @@ fn part(axis: &str, word: &str, named: &Named) -> Option<String> {
         "partition" => "partition".to_owned(),
         "partition_start" => format!("from sector {word}"),
         "volume" => format!("{word} LV"),
-        "volume_chunk" => format!("volume chunk {word}"),
+        "volume_chunk" => format!("chunks of {word}"),
         "snapshot_size" => format!("{word} for snapshots"),
         "snapshots" if word == "0" => return None,
         "snapshots" if word == "1" => "1 snapshot".to_owned(),
