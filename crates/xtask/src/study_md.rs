@@ -61,6 +61,9 @@ parity, checksums and compression, each kind by a factor of its own. x is 0.25 f
 const TAIL: &str = "\
 ## Members, layers and a new array
 
+From the disks up: partitions of members, LUKS on members, the array, its partition, its cache, LUKS on it, its volume, LUKS on the
+volume, the filesystem.
+
 ```toml
 ram = \"1G\"
 cpu = \"n100\"                      # encryption takes its time
@@ -86,6 +89,12 @@ luks = { on = [\"none\", \"members\", \"array\"] }
 array = { level = 1, size = \"16G\" }
 cache = { type = \"dm-cache\", mode = \"writeback\", size = \"4G\" }
 luks = { on = \"array\" }
+
+[[stack]]                         # a thin LV, without a snapshot and with four, on partitions
+array = { level = 1, size = \"16G\" }
+partition = { on = \"members\" }
+volume = { type = \"thin\" }
+snapshots = [0, 4]
 
 [[stack]]                         # the first day
 array = { level = 1, size = \"16G\", initial_resync = \"during\" }
