@@ -26,7 +26,11 @@ pub fn paragraph(plan: &Plan, cache: &Cache, guests: usize) -> String {
     let (least, most) = (plan.precision.min_trials, plan.precision.max_trials);
     let mut known = KnownDisks::new(plan);
     let once_us: u64 = plan.cells.iter().map(|cell| expected_us(cell, &mut known)).sum();
-    let wall = |trials: u32| Duration::from_micros(once_us.saturating_mul(u64::from(trials)) / guests);
+    let aged_us = ageing_us(plan, &mut known);
+    let wall = |trials: u32| {
+        let trials_us = once_us.saturating_mul(u64::from(trials));
+        Duration::from_micros(trials_us.saturating_add(aged_us) / guests)
+    };
     let low = wall(least) / FACTOR as u32;
     let high = wall(most) * FACTOR as u32;
     let is_lab = plan.cells.iter().any(|cell| cell.machine.kind == MachineKind::Lab);
@@ -56,12 +60,29 @@ const OF_HEADS_BYTES_S: u64 = 200_000_000;
 const OF_FLASH_IOPS: u64 = 10_000;
 const OF_FLASH_MAX_IOPS: u64 = 400_000;
 
+/// Expected wall time of ageing the filesystems of stacks that are created once: each for all its workloads.
+fn ageing_us<'a>(plan: &'a Plan, known: &mut KnownDisks<'a>) -> u64 {
+    let mut aged: Vec<(&Cell, u64)> = Vec::new();
+    let is_made_once = |cell: &&Cell| cell.machine.create_once && cell.workload.age.is_some();
+    for cell in plan.cells.iter().filter(is_made_once) {
+        let age = |other: &Cell| (other.workload.age, other.replicate);
+        let is_same = |(other, _): &(&Cell, u64)| {
+            other.machine == cell.machine && other.stack == cell.stack && age(other) == age(cell)
+        };
+        if !aged.iter().any(is_same) {
+            let disk_bytes = known.of(cell).map(Disks::disk_bytes);
+            aged.push((cell, runner::ageing_us(cell, disk_bytes)));
+        }
+    }
+    aged.iter().fold(0, |sum, (_, us)| sum.saturating_add(*us))
+}
+
 /// Expected wall time of one trial of a cell.
 fn expected_us<'a>(cell: &'a Cell, known: &mut KnownDisks<'a>) -> u64 {
     let Some(disks) = known.of(cell) else {
         return runner::expected_us(cell);
     };
-    runner::expected_us_on(cell, |io| requests_a_second(io, disks))
+    runner::expected_us_on(cell, Some(disks.disk_bytes()), |io| requests_a_second(io, disks))
 }
 
 fn requests_a_second(io: &IoSpec, disks: &Disks) -> u64 {
@@ -132,8 +153,14 @@ fn written_bytes<'a>(cell: &'a Cell, known: &mut KnownDisks<'a>) -> u64 {
             }
         };
     }
-    let disks = cell.member_count().max(1);
-    cell.stack.array.member_bytes_min(disks, bytes)
+    let members = cell.member_count().max(1);
+    // An address that is written again takes no more space.
+    let aged = cell.workload.age.map_or(0, |age| {
+        let disk = known.of(cell).map(Disks::disk_bytes);
+        let member = cell.stack.array.member_size_bytes.or(disk).unwrap_or(0);
+        member.saturating_mul(u64::from(members)) / 100 * u64::from(age.fill_percent)
+    });
+    cell.stack.array.member_bytes_min(members, bytes).saturating_add(aged)
 }
 
 fn kernels(text: &mut String, plan: &Plan, cache: &Cache) {

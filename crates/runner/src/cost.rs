@@ -5,7 +5,7 @@
 
 use study::act::{Act, ActKind};
 use study::plan::Cell;
-use study::workload::{IoSpec, Work};
+use study::workload::{AgeSpec, IoSpec, Work};
 
 /// Start of a guest, stack up and down.
 const TRIAL_US: u64 = 250_000;
@@ -15,6 +15,9 @@ const OPERATION_US: u64 = 20;
 
 /// Recovering and checking the disks after one power cut.
 const POWER_CUT_STATE_US: u64 = 40_000;
+
+/// A file is created, written, closed and deleted.
+const CALLS_OF_AGED_FILE: u64 = 4;
 
 /// Bytes per microsecond that a guest transfers to and from all members of the array.
 const BYTES_PER_US: u64 = 500;
@@ -42,6 +45,21 @@ fn bytes_of_acts(cell: &Cell) -> u64 {
         .saturating_mul(times)
 }
 
+/// Expected wall time of ageing the filesystem of a cell, 0 if it is new. `disk_bytes`: the size of its disks if known, which counts
+/// where the study says no `size`.
+pub fn ageing_us(cell: &Cell, disk_bytes: Option<u64>) -> u64 {
+    let Some(age) = &cell.workload.age else { return 0 };
+    let member = cell.stack.array.member_size_bytes.or(disk_bytes).unwrap_or(0);
+    // With copies and parity.
+    let all = member.saturating_mul(u64::from(cell.member_count().max(1)));
+    let bytes = age.written_bytes(all);
+    let files = bytes / age.profile.mean_bytes(AgeSpec::file_bytes_max(all)).max(1);
+    let calls = files.saturating_mul(CALLS_OF_AGED_FILE);
+    TRIAL_US
+        .saturating_add(calls.saturating_mul(OPERATION_US))
+        .saturating_add(bytes / BYTES_PER_US)
+}
+
 /// Operations and bytes of the jobs of `io` and of job files, with the files that are written before they are read.
 fn of_jobs(cell: &Cell, of_disks: impl Fn(&IoSpec) -> u64) -> (u64, u64) {
     let has_files = !cell.stack.filesystem.kind.is_raw();
@@ -66,11 +84,12 @@ fn of_jobs(cell: &Cell, of_disks: impl Fn(&IoSpec) -> u64) -> (u64, u64) {
 
 /// Expected wall time of one trial of a cell, whatever its disks are.
 pub fn expected_us(cell: &Cell) -> u64 {
-    expected_us_on(cell, |_| OPERATIONS_PER_S)
+    expected_us_on(cell, None, |_| OPERATIONS_PER_S)
 }
 
-/// The same with the requests per second that its disks do in a test with a time limit.
-pub fn expected_us_on(cell: &Cell, of_disks: impl Fn(&IoSpec) -> u64) -> u64 {
+/// The same with the size of its disks, and the requests per second that they do in a test with a time limit. Ageing counts where each
+/// trial does it.
+pub fn expected_us_on(cell: &Cell, disk_bytes: Option<u64>, of_disks: impl Fn(&IoSpec) -> u64) -> u64 {
     let work = &cell.workload.work;
     // Their jobs are summed; the directions of a mix are tests, but no further work.
     let tests = match work {
@@ -106,6 +125,11 @@ pub fn expected_us_on(cell: &Cell, of_disks: impl Fn(&IoSpec) -> u64) -> u64 {
         .saturating_add(operations.saturating_mul(OPERATION_US))
         .saturating_add(bytes / BYTES_PER_US)
         .saturating_add(states.saturating_mul(POWER_CUT_STATE_US))
+        .saturating_add(if cell.machine.create_once {
+            0
+        } else {
+            ageing_us(cell, disk_bytes)
+        })
         // Sums of many costs must not overflow.
         .min(u64::from(u32::MAX) * 1000)
 }

@@ -18,7 +18,7 @@ mod schedule;
 mod stop_request;
 mod trial_outcome;
 
-pub use cost::{expected_us, expected_us_on};
+pub use cost::{ageing_us, expected_us, expected_us_on};
 pub use error::{PlaceError, RunError};
 pub use outlook::{Outlook, Pace};
 pub use partition::{Partition, is_fixed, part_of};

@@ -2,5 +2,6 @@
 
 pub(crate) mod as_asked;
 pub(crate) mod guards;
+pub(crate) mod pool_space;
 pub(crate) mod quiesce;
 pub(crate) mod snapshots;

@@ -19,6 +19,7 @@ mod timeline;
 
 pub use around_test::as_asked::as_asked;
 pub use around_test::guards::{Tested, judge};
+pub use around_test::pool_space::{end_transaction, pool_fragmentation};
 pub use around_test::quiesce::{
     Quiesce, array_mismatches, counters, drop_caches, ignore_flushes, quiesce, release_resync,
 };

@@ -1,5 +1,6 @@
 //! `[[workload]]`: the kind of workload, with its axes. Each kind has its own file and an arm in [`read`].
 
+mod age;
 mod bonnie;
 mod fio_file;
 mod io;
@@ -40,6 +41,8 @@ pub(crate) struct WorkloadEntry {
     pub weight: Option<u32>,
     pub span: Span,
     pub axes: Vec<Axis>,
+    /// Its filesystem is aged.
+    pub is_aged: bool,
     /// `None` if it could not be read.
     pub form: Option<Box<dyn Form>>,
     /// Parts of it are invalid, so it gives no cells.
@@ -76,6 +79,7 @@ impl WorkloadEntry {
             spec: WorkloadSpec {
                 name: format!("{}{suffix}", self.name),
                 work,
+                age: self.is_aged.then(|| age::age(&point)),
             },
             axes: varied.into_iter().map(|(name, word)| (name.to_owned(), word)).collect(),
             point,
@@ -118,6 +122,7 @@ fn workload(entry: &Entry, known: &Known, found: &mut Found) -> WorkloadEntry {
         let words: Vec<String> = KINDS.iter().map(|kind| format!("`{}`", kind.key.name)).collect();
         found.add_with_help(span, message, format!("write exactly one of {}", words.join(", ")));
     }
+    let aged: Vec<&Entry> = entry.tables("age").iter().collect();
     let form = written.first().and_then(|kind| read(kind.work, entry, known, found));
     WorkloadEntry {
         name: entry.text("name").unwrap_or_default(),
@@ -126,12 +131,20 @@ fn workload(entry: &Entry, known: &Known, found: &mut Found) -> WorkloadEntry {
             .and_then(|given| given.value.count())
             .map(|weight| weight as u32),
         span: entry.span.clone(),
-        axes: tables.first().map(|table| axes_of(table, known)).unwrap_or_default(),
+        axes: tables
+            .first()
+            .into_iter()
+            .chain(&aged)
+            .flat_map(|table| axes_of(table, known))
+            .collect(),
+        is_aged: !aged.is_empty(),
         broken: entry.broken
             || written.len() != 1
             || form.is_none()
             || entry.value("name").is_none()
-            || tables.iter().any(|table| table.broken || has_broken_list(table)),
+            || tables.iter().any(|table| table.broken || has_broken_list(table))
+            || aged.iter().any(|table| table.broken)
+            || entry.is_broken("age"),
         form,
     }
 }

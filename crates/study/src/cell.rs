@@ -8,7 +8,7 @@
 use crate::act::{self, Act};
 use crate::cell_id::CellId;
 use crate::stack::{ArraySpec, MachineKind, MachineSpec, StackSpec};
-use crate::workload::{Work, WorkloadSpec};
+use crate::workload::{AgeSpec, Work, WorkloadSpec};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -111,7 +111,7 @@ impl CellId {
 }
 
 /// All parts of a cell but the work, and their hash.
-type Setting = (Vec<Act>, Arc<MachineSpec>, Arc<StackSpec>, Sha256);
+type Setting = (Vec<Act>, Option<AgeSpec>, Arc<MachineSpec>, Arc<StackSpec>, Sha256);
 
 /// What many cells of a plan share: the hash of all parts but the work, and the canonical text of the work.
 #[derive(Default)]
@@ -131,12 +131,13 @@ impl Shared {
         if cell.replicate > 0 || cell.is_imported() {
             return CellId::of(cell);
         }
-        let known = self.last.take().filter(|(acts, machine, stack, _)| {
-            *acts == cell.acts && *machine == cell.machine && *stack == cell.stack
+        let known = self.last.take().filter(|(acts, age, machine, stack, _)| {
+            *acts == cell.acts && *age == cell.workload.age && *machine == cell.machine && *stack == cell.stack
         });
         let new = || {
             let hash = setting(cell, Some(&cell.machine));
-            (cell.acts.clone(), cell.machine.clone(), cell.stack.clone(), hash)
+            let (machine, stack) = (cell.machine.clone(), cell.stack.clone());
+            (cell.acts.clone(), cell.workload.age, machine, stack, hash)
         };
         let (.., hash) = self.last.insert(known.unwrap_or_else(new));
         let (name, work) = (&cell.workload.name, &cell.workload.work);
@@ -166,6 +167,9 @@ fn setting(cell: &Cell, machine: Option<&MachineSpec>) -> Sha256 {
     };
     if !cell.acts.is_empty() {
         part("acts", &canonical_text(&cell.acts));
+    }
+    if let Some(age) = &cell.workload.age {
+        part("age", &canonical_text(age));
     }
     part("form", &FORM.to_string());
     if cell.is_imported() && !cell.axes.is_empty() {

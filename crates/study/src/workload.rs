@@ -1,5 +1,6 @@
 //! Workloads: one file per kind, with its types and what other stages need to know.
 
+mod age;
 mod bonnie;
 mod fio_file;
 mod fio_value;
@@ -11,6 +12,7 @@ mod power_cut;
 mod server;
 mod tree;
 
+pub use age::{AgeProfile, AgeSpec};
 pub use bonnie::{BONNIE_FILE_TESTS, BONNIE_TESTS, BonnieSpec};
 pub use fio_file::{FILE_ENGINES, FioFileSpec, FioSection, SharedFile};
 pub use fio_value::{fio_bytes, fio_nanoseconds, fio_prefix_shift};
@@ -33,6 +35,9 @@ use std::collections::BTreeMap;
 pub struct WorkloadSpec {
     pub name: String,
     pub work: Work,
+    /// How its filesystem is aged before; absent: it is new.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub age: Option<AgeSpec>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -145,18 +145,34 @@ fn run_steps(
     })
 }
 
+/// The trial whose creation is that of this one: an aged filesystem is the same for all trials of a cell, whatever their seed, and for
+/// all workloads with the same age.
+pub fn creation_of(trial: &Trial) -> Trial {
+    let mut creation = trial.clone();
+    if trial.cell.workload.age.is_some() {
+        creation.index = 0;
+        creation.seed = study::trial_seed(0, trial.cell.replicate);
+    }
+    creation
+}
+
 /// Everything that the disks depend on after [`create`]: trials with the same key can start from copies of the same disks.
 pub fn creation_key(trial: &Trial) -> String {
     let cell = &trial.cell;
-    let files = match cell.stack.filesystem.kind.is_raw() {
-        true => None,
-        false => workload::prepared_files(&cell.workload.work),
+    let (machine, stack) = (&cell.machine, &cell.stack);
+    let key = match &cell.workload.age {
+        Some(age) => serde_json::to_string(&(machine, stack, cell.replicate, age)),
+        None => {
+            let has_files = !stack.filesystem.kind.is_raw();
+            let files = has_files.then(|| workload::prepared_files(&cell.workload)).flatten();
+            serde_json::to_string(&(machine, stack, trial.seed, files))
+        }
     };
-    serde_json::to_string(&(&cell.machine, &cell.stack, trial.seed, files)).expect("a stack is plain data")
+    key.expect("a stack is plain data")
 }
 
-/// Creates the stack of a trial on a machine that ends with it, with the files that its workload finds filled, and leaves both on
-/// the disks for the machines of trials. The last event is `Done`, or `Failed`.
+/// Creates the stack of a trial on a machine that ends with it, aged or with the files that its workload finds filled, and leaves
+/// both on the disks for the machines of trials. The last event is `Done`, or `Failed`.
 pub fn create(trial: &Trial, setting: &TrialSetting, sink: &mut dyn FnMut(Event)) {
     let spec = &trial.cell.stack;
     let tools = stack::tools_needed(spec, setting.teardown);
@@ -166,11 +182,13 @@ pub fn create(trial: &Trial, setting: &TrialSetting, sink: &mut dyn FnMut(Event)
     };
     let began = Instant::now();
     let created = with_stack(spec, &tools, setting, safety, began, sink, &mut |stack, context| {
+        let mount_point = stack.mount_point.clone();
         let target = Target {
-            mount_point: stack.mount_point.as_deref(),
+            mount_point: mount_point.as_deref(),
             block_device: &stack.block_device,
         };
-        workload::prepare_files(&trial.cell.workload.work, &target, trial.seed).map_err(|error| Failure {
+        let mut host = StackHost::new(trial, stack, context, &[]);
+        workload::prepare_files(&trial.cell.workload, &target, trial.seed, &mut host).map_err(|error| Failure {
             step: "prepare files".to_owned(),
             message: error.to_string(),
         })?;
@@ -275,30 +293,9 @@ fn work(trial: &Trial, stack: &Stack, context: &mut Context<'_>) -> Result<bool,
             message: cause.to_string(),
         })?;
     }
-    let spec = &trial.cell.stack;
-    let disks = trial.cell.member_count().max(1);
-    let by_mount = |option: &String| option.starts_with("compress");
-    let compresses = spec.filesystem.compresses() || spec.mount_options.iter().any(by_mount);
     let work = &trial.cell.workload.work;
     let tests: Vec<String> = work.tests().into_iter().map(str::to_owned).collect();
-    let mut host = StackHost {
-        stack,
-        context,
-        compresses,
-        spec,
-        disks,
-        ram_bytes: trial.cell.machine.ram_bytes,
-        counted: [None, None],
-        acts: &trial.cell.acts,
-        tests: acts_and_tests::of_all_acts(work, &tests),
-        has_acts: !trial.cell.acts.is_empty(),
-        has_snapshots: false,
-        timeline: None,
-        progress: Arc::default(),
-        tests_follow: false,
-        reports_phases: acts_and_tests::reports_phases(work),
-        degraded: false,
-    };
+    let mut host = StackHost::new(trial, stack, context, &tests);
     let outcome = workload::run(&trial.cell.workload, &target, trial.seed, &mut host);
     // Also if the workload failed.
     let acts = host.end_acts();

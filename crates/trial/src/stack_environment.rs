@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use study::act::Act;
 use study::event::{Event, Guard, ToolCall};
 use study::phase::Phases;
+use study::plan::Trial;
 use study::progress::WorkProgress;
 use study::stack::{Keeper, Members, StackSpec};
 use tools::{Invocation, ToolError};
@@ -40,6 +41,10 @@ pub struct StackHost<'a, 'c> {
     pub disks: u32,
     /// RAM size of the machine.
     pub ram_bytes: u64,
+    /// The aged filesystem of the workload, if it has one.
+    pub is_aged: bool,
+    /// Number of the cell among those that differ in nothing else.
+    pub replicate: u32,
     /// The members' counters before and after the test, each with the time of reading.
     pub counted: [Option<Counted>; 2],
 }
@@ -67,6 +72,35 @@ fn busy(before: &[DiskStats], after: &[DiskStats], time: Duration) -> Option<Dis
         mean: all.iter().sum::<f64>() / all.len() as f64,
         busiest: all.iter().copied().fold(0.0, f64::max),
     })
+}
+
+impl<'a, 'c> StackHost<'a, 'c> {
+    /// Before the workload of a trial; `tests` are the names of its tests.
+    pub fn new(trial: &'a Trial, stack: &'a Stack, context: &'a mut Context<'c>, tests: &'a [String]) -> Self {
+        let cell = &trial.cell;
+        let (spec, work) = (&cell.stack, &cell.workload.work);
+        let by_mount = |option: &String| option.starts_with("compress");
+        Self {
+            stack,
+            context,
+            compresses: spec.filesystem.compresses() || spec.mount_options.iter().any(by_mount),
+            spec,
+            disks: cell.member_count().max(1),
+            ram_bytes: cell.machine.ram_bytes,
+            is_aged: cell.workload.age.is_some(),
+            replicate: cell.replicate,
+            counted: [None, None],
+            acts: &cell.acts,
+            tests: acts_and_tests::of_all_acts(work, tests),
+            has_acts: !cell.acts.is_empty(),
+            has_snapshots: false,
+            timeline: None,
+            progress: Arc::default(),
+            tests_follow: false,
+            reports_phases: acts_and_tests::reports_phases(work),
+            degraded: false,
+        }
+    }
 }
 
 impl StackHost<'_, '_> {
@@ -117,7 +151,23 @@ impl Host for StackHost<'_, '_> {
     }
 
     fn has_files(&self) -> bool {
-        self.context.setting.created
+        self.context.setting.created && !self.is_aged
+    }
+
+    fn is_aged(&self) -> bool {
+        self.context.setting.created && self.is_aged
+    }
+
+    fn replicate(&self) -> u32 {
+        self.replicate
+    }
+
+    fn free_deleted(&mut self) -> Result<(), HostError> {
+        Ok(stack::end_transaction(self.stack, self.context)?)
+    }
+
+    fn fragmentation(&mut self) -> Result<Option<String>, HostError> {
+        Ok(stack::pool_fragmentation(self.stack, self.context)?)
     }
 
     fn step(&mut self, name: &str) {
@@ -226,6 +276,7 @@ impl Host for StackHost<'_, '_> {
             spec: self.spec,
             disks: self.disks,
             has_acts: self.has_acts,
+            is_aged: self.is_aged,
         };
         let judged = stack::judge(self.stack, &moved, tested, self.context);
         let judged = judged.and_then(|()| stack::judge_snapshots(self.stack, self.spec, self.context));

@@ -67,6 +67,7 @@ fn spec(files: u32, directories: u32, size: [u64; 3], tests: &[TreeTest]) -> Wor
     };
     WorkloadSpec {
         name: "bench".to_owned(),
+        age: None,
         work: Work::Tree(tree),
     }
 }

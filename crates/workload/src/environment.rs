@@ -71,6 +71,26 @@ pub trait Host {
         false
     }
 
+    /// Whether the filesystem has been aged already ([`prepare_files`](crate::prepare_files)).
+    fn is_aged(&self) -> bool {
+        false
+    }
+
+    /// The number of the cell among those that differ in nothing else: each has an aged filesystem of its own.
+    fn replicate(&self) -> u32 {
+        0
+    }
+
+    /// Frees the space of deleted files, where syncfs(2) does not.
+    fn free_deleted(&mut self) -> Result<(), HostError> {
+        Ok(())
+    }
+
+    /// What the filesystem itself says of the fragmentation of its free space, if anything.
+    fn fragmentation(&mut self) -> Result<Option<String>, HostError> {
+        Ok(None)
+    }
+
     /// Starts the acts on the array, if there are any and they have not started. Called by workloads that do not
     /// call [`quiesce_and_drop_caches`](Self::quiesce_and_drop_caches), which starts them as well.
     fn begin_acts(&mut self) -> Result<(), HostError> {

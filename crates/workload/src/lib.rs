@@ -9,6 +9,7 @@
 //! library; no floating point is used. *Invariant*: this crate does not depend on md, mkfs or the lab; its
 //! environment is the trait [`Host`].
 
+mod age;
 mod bonnie;
 mod buffer;
 mod contents;
@@ -48,18 +49,40 @@ pub struct Target<'a> {
 /// Runs the workload once and reports everything to `host`. Samples are valid once this returns `Ok`; those of a
 /// test with a failed guard are reported as well.
 pub fn run(spec: &WorkloadSpec, target: &Target<'_>, seed: u64, host: &mut dyn Host) -> Result<(), WorkloadError> {
+    if let Some(spec) = &spec.age {
+        if !host.is_aged() {
+            let replicate = host.replicate();
+            age::age(spec, target, replicate, host)?;
+        }
+        age::judge(spec, target, host)?;
+    }
     engine(&spec.work).run(target, seed, host)
 }
 
 /// Identifies the files that a workload finds filled, and their contents, besides the seed: workloads with the same can start from
-/// copies of one filesystem. `None` if it makes all of its files itself.
-pub fn prepared_files(work: &Work) -> Option<String> {
-    engine(work).prepared_files()
+/// copies of one filesystem. `None` if it makes all of its files itself, as on an aged filesystem.
+pub fn prepared_files(spec: &WorkloadSpec) -> Option<String> {
+    match spec.age {
+        Some(_) => None,
+        None => engine(&spec.work).prepared_files(),
+    }
 }
 
-/// Fills the files of [`prepared_files`]; where [`Host::has_files`] says so, [`run`] does not.
-pub fn prepare_files(work: &Work, target: &Target<'_>, seed: u64) -> Result<(), WorkloadError> {
-    engine(work).prepare_files(target, seed)
+/// Ages the filesystem, or fills the files of [`prepared_files`]; where [`Host::is_aged`] and [`Host::has_files`] say so, [`run`] does
+/// not.
+pub fn prepare_files(
+    spec: &WorkloadSpec,
+    target: &Target<'_>,
+    seed: u64,
+    host: &mut dyn Host,
+) -> Result<(), WorkloadError> {
+    match &spec.age {
+        Some(spec) => {
+            let replicate = host.replicate();
+            age::age(spec, target, replicate, host)
+        }
+        None => engine(&spec.work).prepare_files(target, seed),
+    }
 }
 
 /// The external program of a workload; `None` if raidlab does the work itself.

@@ -66,6 +66,11 @@ pub(crate) struct Disks {
 }
 
 impl Disks {
+    /// Size of each.
+    pub(crate) fn disk_bytes(&self) -> u64 {
+        self.model.sectors * SECTOR_BYTES
+    }
+
     /// Time in which one disk empties its full write cache; `None` if the model cannot be simulated.
     pub(crate) fn drain_ms(&self) -> Option<f64> {
         *self.drain_ms.get_or_init(|| disksim::show::drain_ms(&self.model).ok())

@@ -10,7 +10,7 @@ use study::plan::Trial;
 /// A stack on its disks, put down.
 pub(super) struct CreatedStack {
     pub(super) contents: DiskContents,
-    /// The calls that created it, for each of its trials.
+    /// The calls that created it, and what it is like if it was aged, for each of its trials.
     pub(super) calls: Vec<Event>,
 }
 

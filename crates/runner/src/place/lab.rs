@@ -126,7 +126,7 @@ impl Place for LabPlace {
             limits: LIMITS,
         };
         let copy = match trial.cell.machine.create_once {
-            true => match self.copy_of_created(trial, &config, &root, stop, see) {
+            true => match self.copy_of_created(trial, &config, kernel, stop, see) {
                 Ok(copy) => Some(copy),
                 Err(why) => return why.report(),
             },
@@ -225,17 +225,32 @@ impl LabPlace {
         &self,
         trial: &Trial,
         config: &Config<'_>,
-        root: &Root,
+        kernel: &Kernel,
         stop: &AtomicBool,
         see: &mut dyn FnMut(Seen),
     ) -> Result<DiskContents, NotCreated> {
         let created = self.created.of(trial, || {
-            let key = self.creation_key(trial, config, root);
+            let creation = &trial::creation_of(trial);
+            let failed = |error: PlaceError| NotCreated::Place(error);
+            let disks = lab::disks::encoded(creation, &self.models).map_err(|error| failed(error.into()))?;
+            let root = self
+                .programs
+                .root(creation, kernel)
+                .map_err(|error| failed(error.into()))?;
+            let arguments = kernel.arguments_on(&creation.cell.machine, &self.processor_models, creation.seed);
+            let config = &Config {
+                root: Some(&root),
+                seed: creation.seed,
+                disks: &disks,
+                kernel_arguments: &arguments.map_err(|error| failed(error.into()))?,
+                ..*config
+            };
+            let key = self.creation_key(creation, config, &root);
             let kept = &self.created.kept;
             if let Some((contents, calls)) = kept.load(&key, self.memory_budget_bytes, config.folder) {
                 return Ok(CreatedStack { contents, calls });
             }
-            let created = self.create(trial, config, stop, see)?;
+            let created = self.create(creation, config, stop, see)?;
             let label = &trial.cell.stack_label;
             // Without it the next run creates the stack again.
             let _ = kept.keep(&key, label, &created.contents, &created.calls, config.folder);
@@ -289,7 +304,7 @@ impl LabPlace {
         let mut outcome = OutcomeReader::default();
         let mut calls = Vec::new();
         let mut keep = |event: Event| {
-            if matches!(event, Event::Call(_)) {
+            if matches!(event, Event::Call(_)) || is_about_age(&event) {
                 calls.push(event);
             }
         };
@@ -311,6 +326,11 @@ impl LabPlace {
             }
         }
     }
+}
+
+/// Whether it says what an aged filesystem is like, which each trial on it says as well.
+fn is_about_age(event: &Event) -> bool {
+    matches!(event, Event::Provenance { key, .. } if key.starts_with("age."))
 }
 
 /// What a trial ran with, for a reader.

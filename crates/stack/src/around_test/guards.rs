@@ -26,6 +26,8 @@ pub struct Tested<'a> {
     pub disks: u32,
     /// Acts of the study change the array during the test.
     pub has_acts: bool,
+    /// The filesystem was filled on purpose, before the workload.
+    pub is_aged: bool,
 }
 
 /// Records the guards `slow-member`, `nearly-full` and `undisturbed` of a test that has just ended; `moved` has the
@@ -57,7 +59,7 @@ pub fn judge(
             });
         }
     }
-    if let Some(folder) = &stack.mount_point {
+    if let Some(folder) = stack.mount_point.as_ref().filter(|_| !tested.is_aged) {
         let stat = rustix::fs::statvfs(folder).map_err(Cause::errno(format!("statvfs {}", folder.display())))?;
         verdicts.extend(
             nearly_full(stat.f_blocks, stat.f_bfree).map(|(passed, detail)| ("nearly-full", passed, detail)),

@@ -55,6 +55,7 @@ fn cell(stack: &str) -> Cell {
         }),
         workload: WorkloadSpec {
             name: "small files".to_owned(),
+            age: None,
             work: Work::Tree(TreeSpec {
                 files: 1,
                 size: SizeSpec {

@@ -191,7 +191,7 @@ impl Matrix {
         let mut axes = on.words.to_vec();
         axes.push(("workload".to_owned(), workload.name.clone()));
         axes.extend(variant.axes);
-        let mut reasons = check_work(&on.machine, &on.stack, &variant.spec.work, on.disk_bytes);
+        let mut reasons = check_work(&on.machine, &on.stack, &variant.spec, on.disk_bytes);
         let broken = |axis: &str| variant.point.is_broken(axis) || on.point.is_broken(axis);
         reasons.retain(|reason| !reason.about.iter().any(|axis| broken(axis)));
         if !reasons.is_empty() {

@@ -20,6 +20,8 @@ pub enum Table {
     Volume,
     Filesystem,
     Workload,
+    /// `age` of a workload.
+    Age,
     Tree,
     FileSize,
     /// Keys that fio and raidlab's own engine share.
@@ -41,7 +43,7 @@ pub enum Table {
 }
 
 impl Table {
-    pub const ALL: [Self; 29] = [
+    pub const ALL: [Self; 30] = [
         Self::Top,
         Self::Disks,
         Self::Group,
@@ -56,6 +58,7 @@ impl Table {
         Self::Volume,
         Self::Filesystem,
         Self::Workload,
+        Self::Age,
         Self::Tree,
         Self::FileSize,
         Self::Io,
@@ -90,6 +93,7 @@ impl Table {
             Self::Volume => "volume = { … } of a [[stack]]",
             Self::Filesystem => "fs = { … } of a [[stack]]",
             Self::Workload => "[[workload]]",
+            Self::Age => "age = { … } of a [[workload]]",
             Self::Tree => "tree = { … } of a [[workload]]",
             Self::FileSize => "size = { … } of a tree",
             Self::Io => "io = { … } of a [[workload]]",

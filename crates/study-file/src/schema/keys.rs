@@ -10,6 +10,7 @@ use super::key::{GIB, KIB, Key, MIB, PIB, TIB, Table, Takes, key};
 use super::workload::KINDS;
 use filesystems::{Filesystem, FilesystemKind, Several};
 use study::stack::{BusKind, GptPartition, Level, MEMBER_WORDS};
+use study::workload::AgeProfile;
 
 /// Whether fio has an option of this name, for which its table has a key of its own.
 fn is_of_fio(key: &Key) -> bool {
@@ -262,6 +263,20 @@ static KEYS: &[Key] = &[
     key(Table::Workload, "weight", Count { min: 0, max: 9 }, Single, "1", "how often a loss in its tests counts in what a report \
         recommends: with 2 a stack at 0.8 of the best counts as one at 0.64; with 0 its tests are shown and do not count; if it is \
         written, tests of less than a second and of caches count as well"),
+    key(Table::Workload, "age", Takes::One(Table::Age), Single, "a new filesystem", "ages the filesystem before its files are \
+        prepared and its tests begin, so that it is as full and as fragmented as after long use ([ageing.md](ageing.md)). All \
+        trials start from the same aged filesystem; with `create_once` it is made once, for all workloads with the same `age`, and kept"),
+
+    key(Table::Age, "fill", Takes::Percent { max: 95 }, Listed, "", "how much of the filesystem is in use after ageing, as \
+        statvfs(3) counts its blocks, with those of its own metadata; the files of the workload come on top of it"),
+    key(Table::Age, "turnover", Count { min: 0, max: 100 }, Listed, "3", "how many times the bytes of the filled filesystem are \
+        written again: files are deleted, and new ones are written in their place; 0 only fills it"),
+    key(Table::Age, "profile", Word(AgeProfile::WORDS), Listed, "`agrawal`", "sizes of files, and which of them are deleted: the \
+        published profiles of Geriatrix (Kadekodi, Nagarajan and Ganger, USENIX ATC 2018)"),
+    key(Table::Age, "overwrites", Takes::Percent { max: 90 }, Listed, "`0 %`", "share of the bytes written again that overwrite 4 KiB \
+        to 64 KiB within a file instead of replacing a file: it fragments the files of filesystems that never overwrite in place"),
+    key(Table::Age, "seed", Count { min: 1, max: 1_000_000 }, Listed, "1", "another seed gives another aged filesystem with the same \
+        statistics; trials of all seeds of the run start from the same one").on_axis("age_seed"),
 
     key(Table::Act, "do", Word(ACTS), Single, "", "what is done, by the tools of md, LVM, btrfs or ZFS: `add` returns \
         a removed disk as a new one, `re-add` as a former member; `replace` replaces a working or failed disk by a \

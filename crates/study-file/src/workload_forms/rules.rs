@@ -4,9 +4,11 @@ use crate::rules::impossible::{Impossible, PAGE_BYTES, impossible};
 use crate::rules::stack::room_bytes;
 use crate::rules::{memory, parallel};
 use crate::syntax::unit::describe_size;
+use crate::workload_forms::age;
 use study::stack::{Level, MachineSpec, StackSpec};
 use study::wording::number;
-use study::workload::{ImportedSpec, Work};
+use study::workload::Work;
+use study::workload::{AgeSpec, ImportedSpec, WorkloadSpec};
 
 /// The rules of one kind of work. By default no axis determines its space, and every stack can run it.
 pub(super) trait Rules {
@@ -55,9 +57,10 @@ const STACK_ROOM: &[&str] = &[
 pub(crate) fn check_work(
     machine: &MachineSpec,
     stack: &StackSpec,
-    work: &Work,
+    workload: &WorkloadSpec,
     disk_bytes: Option<u64>,
 ) -> Vec<Impossible> {
+    let work = &workload.work;
     let raw = stack.filesystem.kind.is_raw();
     if raw && let Some(what) = work.spec().needs_files() {
         let help = "use `io` or `fio` there, or give the stack a filesystem";
@@ -74,8 +77,12 @@ pub(crate) fn check_work(
             "write `create_once = false`, or leave it out",
         ));
     }
-    all.extend(inodes(stack, work, room_bytes(machine, stack, disk_bytes)));
-    let Some(there) = room_bytes(machine, stack, disk_bytes) else {
+    let room = room_bytes(machine, stack, disk_bytes);
+    all.extend(inodes(stack, work, room));
+    if let Some(spec) = &workload.age {
+        all.extend(age::check(machine, stack, work, spec, room));
+    }
+    let Some(there) = room else {
         return all;
     };
     let block = stack.filesystem.block_size_bytes.unwrap_or(PAGE_BYTES);
@@ -92,8 +99,25 @@ pub(crate) fn check_work(
         let reason = format!("the workload needs about {needs}, but {level} has {there}");
         let about = [rules(work).room_axes(), STACK_ROOM].concat();
         all.extend(impossible(&about, reason, "reduce the workload, or use a larger array"));
+    } else if let Some(spec) = workload.age.as_ref().filter(|_| !raw) {
+        all.extend(beside_aged(work, spec, needs, there));
     }
     all
+}
+
+/// Whether the files of the work fit into what ageing leaves. Some of that is for the metadata of the files.
+fn beside_aged(work: &Work, age: &AgeSpec, needs: u64, there: u64) -> Option<Impossible> {
+    let left = there / 100 * u64::from(100_u8.saturating_sub(age.fill_percent));
+    if needs <= left / 100 * 95 {
+        return None;
+    }
+    let (needs, left) = (describe_size(needs), describe_size(left));
+    let reason = format!(
+        "the workload needs about {needs}, but a filesystem that is {} % full has {left} left",
+        age.fill_percent
+    );
+    let about = [rules(work).room_axes(), &["fill"], STACK_ROOM].concat();
+    impossible(&about, reason, "reduce the workload or `fill`, or use a larger array")
 }
 
 fn largest_file(stack: &StackSpec, work: &Work) -> Option<Impossible> {

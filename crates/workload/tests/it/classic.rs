@@ -10,6 +10,7 @@ fn try_run(work: Work, host: &mut Folder<'_>) -> Result<tempfile::TempDir, Workl
     let folder = tempfile::tempdir().expect("a folder");
     let spec = WorkloadSpec {
         name: "classic".to_owned(),
+        age: None,
         work,
     };
     workload::run(&spec, &target(folder.path()), 7, host)?;
@@ -155,6 +156,7 @@ fn a_record_that_is_not_as_written_is_found() {
     host.on_remount = Box::new(move || fs::write(&path, vec![7; 1 << 20]).expect("it is there"));
     let spec = WorkloadSpec {
         name: "classic".to_owned(),
+        age: None,
         work: Work::Iozone(iozone(IozoneEngine::Native, 1)),
     };
     workload::run(&spec, &target(folder.path()), 7, &mut host).expect("the tests run");

@@ -12,6 +12,7 @@ fn run(spec: IoSpec, moved_bytes: u64) -> Folder<'static> {
     };
     let work = WorkloadSpec {
         name: "a job".to_owned(),
+        age: None,
         work: Work::Io(spec),
     };
     workload::run(&work, &target(folder.path()), 7, &mut host).expect("the job runs");

@@ -20,6 +20,7 @@ fn run_file(work: Work, folder: &Path) -> Folder<'static> {
     let mut host = Folder::default();
     let work = WorkloadSpec {
         name: "a file".to_owned(),
+        age: None,
         work,
     };
     workload::run(&work, &target(folder), 7, &mut host).expect("the jobs run");
@@ -310,6 +311,7 @@ fn a_job_file_does_not_bypass_the_guards_of_its_job() {
         let mut host = Folder::default();
         let work = WorkloadSpec {
             name: "w".to_owned(),
+            age: None,
             work,
         };
         workload::run(&work, &target(folder.path()), 7, &mut host).expect("the job runs");

@@ -154,6 +154,7 @@ pub fn tree_spec(files: u32, directories: u32, size: [u64; 3], tests: &[TreeTest
 pub fn tree(spec: TreeSpec) -> WorkloadSpec {
     WorkloadSpec {
         name: "a tree".to_owned(),
+        age: None,
         work: Work::Tree(spec),
     }
 }

@@ -37,6 +37,7 @@ pub(crate) fn try_run(spec: IoSpec, target: &Target<'_>, host: &mut Folder<'_>) 
     workload::run(
         &WorkloadSpec {
             name: "a job".to_owned(),
+            age: None,
             work: Work::Io(spec),
         },
         target,

@@ -198,6 +198,7 @@ fn job(engine: IoEngine, pattern: IoPattern) -> WorkloadSpec {
     };
     WorkloadSpec {
         name: "a job".to_owned(),
+        age: None,
         work: Work::Io(io),
     }
 }

@@ -30,6 +30,7 @@ fn run<'a>(spec: ServerSpec, folder: &std::path::Path, on_remount: Box<dyn FnMut
     };
     let work = WorkloadSpec {
         name: "a server".to_owned(),
+        age: None,
         work: Work::Server(spec),
     };
     workload::run(&work, &target(folder), 7, &mut host).expect("the server works");

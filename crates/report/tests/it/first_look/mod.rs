@@ -469,6 +469,7 @@ fn cell(stack: &Stack, workload: &str, tree: TreeSpec) -> Cell {
         }),
         workload: WorkloadSpec {
             name: workload.to_owned(),
+            age: None,
             work: Work::Tree(tree),
         },
     }

@@ -181,6 +181,7 @@ fn a_check_that_is_under_way_is_seen_unless_the_study_asked_for_it() {
                 spec,
                 disks: 2,
                 has_acts,
+                is_aged: false,
             };
             judge(stack, &[], tested, context).expect("it can be judged");
         }
@@ -209,6 +210,7 @@ fn simulated_disks_have_no_slow_member() {
                 spec,
                 disks: 4,
                 has_acts: false,
+                is_aged: false,
             };
             judge(stack, &moved, tested, context).expect("it can be judged");
         });

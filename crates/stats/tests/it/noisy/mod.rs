@@ -153,6 +153,7 @@ fn cell(number: usize) -> Cell {
         }),
         workload: WorkloadSpec {
             name: "job".to_owned(),
+            age: None,
             work: Work::Io(IoSpec::default()),
         },
     }
