@@ -3,6 +3,7 @@
 //! writes that wait for the bitmap, requests that a processor would limit, too little RAM for an array. Reported before a run and in its report; no figure depends on it.
 
 mod acts;
+mod ages;
 mod arrays;
 mod bitmap;
 mod discards;
@@ -44,6 +45,7 @@ enum Kind {
     BitmapFirst,
     InACorner,
     NoBitmap,
+    AgedAgain,
     KnownDefect,
     WideMirror,
     TwoDiskParity,
@@ -157,6 +159,7 @@ fn of_cell(cell: &Cell, disks: Option<&Disks>, of_caches: &mut BTreeSet<(String,
         (Kind::Unsafe, known_defects::early_syncs(cell, disks)),
         (Kind::KnownDefect, known_defects::split_reads(cell, disks)),
         (Kind::NoBitmap, bitmap::none_by_size(cell)),
+        (Kind::AgedAgain, ages::each_time(cell)),
         (Kind::FreeEncryption, free_processor::encryption(cell)),
     ];
     let of_array = of_array

@@ -255,6 +255,42 @@ mod tests {
         assert!(said.contains("kernel 6.12: "), "no kernel is in the cache: {said}");
     }
 
+    /// Each aged filesystem counts once if it is made once, otherwise in each trial.
+    #[test]
+    fn ageing_counts_as_often_as_it_is_done() {
+        let of = |top: &str, workloads: &[&str]| {
+            let workloads: String = workloads
+                .iter()
+                .enumerate()
+                .map(|(number, age)| {
+                    format!(
+                        "[[workload]]\nname = \"w{number}\"\n{age}\nio = {{ rw = \"write\", size = \"{}M\" }}\n",
+                        50 + number
+                    )
+                })
+                .collect();
+            let study = format!(
+                "{top}\n[disks]\ncount = 4\n[[stack]]\narray = {{ level = 5, size = \"1G\" }}\n{workloads}"
+            );
+            let plan = study_file::read(&study, "a.toml", &study_file::Known::default()).expect("a study");
+            let mut known = KnownDisks::new(&plan);
+            let trials: u64 = plan.cells.iter().map(|cell| expected_us(cell, &mut known)).sum();
+            (trials, ageing_us(&plan, &mut known))
+        };
+        let (once, age) = ("create_once = true", "age = { fill = \"90 %\", turnover = 3 }");
+        let (new, none) = of(once, &[""]);
+        let (trial, ageing) = of(once, &[age]);
+        assert_eq!((new, none), (trial, 0));
+        // 4 GiB of members written 0.9 × 4 times, at 500 MB/s.
+        assert!(ageing > 30_000_000, "{ageing}");
+        assert_eq!(of(once, &[age, age]).1, ageing);
+        assert_eq!(
+            of(once, &[age, "age = { fill = \"90 %\", turnover = 3, seed = 2 }"]).1,
+            2 * ageing
+        );
+        assert_eq!(of("", &[age]), (trial + ageing, 0));
+    }
+
     #[test]
     fn times_are_rounded() {
         let of = |seconds: u64| rounded(Duration::from_secs(seconds));

@@ -40,6 +40,17 @@ pub struct WorkloadSpec {
     pub age: Option<AgeSpec>,
 }
 
+impl WorkloadSpec {
+    /// Description for a report.
+    pub fn describe(&self) -> String {
+        let work = self.work.spec().describe();
+        match &self.age {
+            Some(age) => format!("{work}; {}", age.describe()),
+            None => work,
+        }
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Work {

@@ -182,16 +182,7 @@ pub fn create(trial: &Trial, setting: &TrialSetting, sink: &mut dyn FnMut(Event)
     };
     let began = Instant::now();
     let created = with_stack(spec, &tools, setting, safety, began, sink, &mut |stack, context| {
-        let mount_point = stack.mount_point.clone();
-        let target = Target {
-            mount_point: mount_point.as_deref(),
-            block_device: &stack.block_device,
-        };
-        let mut host = StackHost::new(trial, stack, context, &[]);
-        workload::prepare_files(&trial.cell.workload, &target, trial.seed, &mut host).map_err(|error| Failure {
-            step: "prepare files".to_owned(),
-            message: error.to_string(),
-        })?;
+        prepare_files(trial, stack, context)?;
         stack::put_down(stack, context).map_err(|error| Failure {
             step: "put the stack down".to_owned(),
             message: error.to_string(),
@@ -215,6 +206,50 @@ pub fn with_stack_up(
     with_stack(spec, &tools, setting, safety, Instant::now(), sink, &mut |stack, _| {
         act(stack);
         Ok(())
+    })
+}
+
+/// The same with the stack of a trial, whose filesystem is aged if its workload asks for that.
+pub fn with_stack_of_trial_up(
+    trial: &Trial,
+    setting: &TrialSetting,
+    sink: &mut dyn FnMut(Event),
+    act: &mut dyn FnMut(&Stack),
+) -> Result<(), Failure> {
+    let spec = &trial.cell.stack;
+    let tools = stack::tools_needed(spec, setting.teardown);
+    let safety = Safety {
+        ledger: &mut MemoryLedger::default(),
+        check: &mut NoDiskCheck,
+    };
+    with_stack(
+        spec,
+        &tools,
+        setting,
+        safety,
+        Instant::now(),
+        sink,
+        &mut |stack, context| {
+            if trial.cell.workload.age.is_some() {
+                prepare_files(trial, stack, context)?;
+            }
+            act(stack);
+            Ok(())
+        },
+    )
+}
+
+fn prepare_files(trial: &Trial, stack: &Stack, context: &mut Context<'_>) -> Result<(), Failure> {
+    let mount_point = stack.mount_point.clone();
+    let target = Target {
+        mount_point: mount_point.as_deref(),
+        block_device: &stack.block_device,
+    };
+    let workload = &trial.cell.workload;
+    let mut host = StackHost::new(trial, stack, context, &[]);
+    workload::prepare_files(workload, &target, trial.seed, &mut host).map_err(|error| Failure {
+        step: if workload.age.is_some() { "age" } else { "prepare files" }.to_owned(),
+        message: error.to_string(),
     })
 }
 

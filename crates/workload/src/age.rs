@@ -286,10 +286,11 @@ impl Ager<'_> {
         let layout = self.ground.layout(live)?;
         if let Some(layout) = layout {
             let extents = layout.extents.len();
+            let in_extents: u64 = layout.extents.iter().map(|extent| extent.bytes).sum();
             files += &format!(
                 ", on average {} extents of {}; {} % of the files with data have two or more",
                 number(extents as f64 / layout.files.max(1) as f64, 2),
-                bytes(data / extents.max(1) as u64),
+                bytes(in_extents / extents.max(1) as u64),
                 number(layout.split as f64 * 100.0 / layout.files.max(1) as f64, 1)
             );
             if free.is_none() {

@@ -23,8 +23,8 @@ const NOT_RUN: u8 = 126;
 
 pub(crate) fn run(channel: &mut Channel, shell: &Shell) -> io::Result<()> {
     let (cell, mut status) = (&shell.trial.cell, Ok(NOT_RUN));
-    let outcome = trial::with_stack_up(
-        &cell.stack,
+    let outcome = trial::with_stack_of_trial_up(
+        &shell.trial,
         &channel.setting(&cell.machine)?,
         &mut |_| {},
         &mut |stack| {

@@ -2,6 +2,7 @@
 //! with studies as input and exports as output; only what no study can request (a guest that hangs, a full disk for
 //! contents) uses the crate `lab`.
 
+mod ages;
 mod agreement;
 mod arrays;
 mod bcachefs;

@@ -223,7 +223,7 @@ fn description(input: &Input, workload: &WorkloadResults) -> String {
     let cell = input.plan.cells.iter().find(|cell| cell.workload.name == workload.name);
     cell.map_or_else(String::new, |cell| match cell.machine.kind {
         MachineKind::Foreign => format!("imported results of {}; the workload is unknown", cell.workload.name),
-        MachineKind::Lab | MachineKind::Host => cell.workload.work.spec().describe(),
+        MachineKind::Lab | MachineKind::Host => cell.workload.describe(),
     })
 }
 

@@ -395,6 +395,9 @@ fn meant_by(table: Table, name: &str) -> Option<&'static str> {
             Some("`partition`, `cache`, `luks` and `volume` = { … } in [[stack]]")
         }
         (Table::Array, "disks" | "devices") => Some("`members = \"data:1,ssd:1\"`, with [disks.ssd]"),
+        (Table::Workload, "aged" | "ageing" | "aging" | "fill") | (Table::Filesystem | Table::Stack, "age") => {
+            Some("`age = { fill = \"90 %\" }` in [[workload]]")
+        }
         (Table::Array, "assume_clean") => Some("`initial_resync = \"assume-clean\"`"),
         _ => None,
     }
@@ -428,6 +431,9 @@ fn as_table(table: Table, value: &DeValue) -> String {
         }
         (Table::Partition, DeValue::Boolean(true)) => Some("partition = { on = \"members\" }".to_owned()),
         (Table::Luks, DeValue::Boolean(true)) => Some("luks = { on = \"array\" }".to_owned()),
+        (Table::Age, DeValue::String(_) | DeValue::Boolean(_) | DeValue::Integer(_)) => {
+            Some("age = { fill = \"90 %\" }".to_owned())
+        }
         (Table::Array, DeValue::String(word)) => level(word),
         (Table::Array, DeValue::Integer(number)) => level(number.as_str()),
         _ => None,

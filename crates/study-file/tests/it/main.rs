@@ -2,6 +2,7 @@
 
 mod acts;
 mod acts_of_managers;
+mod ages;
 mod any_text;
 mod created_once;
 mod diagnostics;
