@@ -7,7 +7,7 @@
 //! the space that stays free has been written, at most 64 MiB: files that live no longer than that are on no disk, as with a kernel
 //! that writes back every 30 s.
 //!
-//! **Fill.** After each of these syncs statvfs(3) says how much more may be written, with the filesystem's metadata. The end is
+//! **Fill.** After each of these syncs statfs(2) says how much more may be written, with the filesystem's metadata. The end is
 //! within 0.2 % of the size; [`judge`] allows 1 %, at the beginning of each trial.
 //!
 //! **Contents.** Every block has the same 4 KiB of random bytes, which the lab's disks hold once; filesystems that

@@ -267,8 +267,8 @@ static KEYS: &[Key] = &[
         prepared and its tests begin, so that it is as full and as fragmented as after long use ([ageing.md](ageing.md)). All \
         trials start from the same aged filesystem; with `create_once` it is made once, for all workloads with the same `age`, and kept"),
 
-    key(Table::Age, "fill", Takes::Percent { max: 95 }, Listed, "", "how much of the filesystem is in use after ageing, as \
-        statvfs(3) counts its blocks, with those of its own metadata; the files of the workload come on top of it"),
+    key(Table::Age, "fill", Takes::Percent { max: 95 }, Listed, "", "how much of the filesystem is in use after ageing, its own \
+        metadata included: the rest is what root can still write; the files of the workload come on top of it"),
     key(Table::Age, "turnover", Count { min: 0, max: 100 }, Listed, "3", "how many times the bytes of the filled filesystem are \
         written again: files are deleted, and new ones are written in their place; 0 only fills it"),
     key(Table::Age, "profile", Word(AgeProfile::WORDS), Listed, "`agrawal`", "sizes of files, and which of them are deleted: the \

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 /// How a filesystem is aged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AgeSpec {
-    /// Share of the filesystem's blocks that are in use afterwards, as statvfs(3) counts them: f_blocks − f_bfree.
+    /// Share of the filesystem that is in use afterwards: all of it but what root can still write to files.
     pub fill_percent: u8,
     /// How many times the bytes of the filled filesystem are written again.
     pub turnover: u32,

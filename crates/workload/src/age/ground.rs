@@ -5,13 +5,16 @@ use super::population::{File, Part};
 use crate::WorkloadError;
 use crate::buffer::AlignedBuffer;
 use crate::random::Random;
-use rustix::fs::{Mode, OFlags, mkdirat, open, openat, statvfs, syncfs, unlinkat};
+use rustix::fs::{Mode, OFlags, mkdirat, open, openat, statfs, statvfs, syncfs, unlinkat};
 use rustix::io::Errno;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 const FOLDER: &str = "aged";
+
+/// BTRFS_SUPER_MAGIC (linux/magic.h).
+const BTRFS_MAGIC: u32 = 0x9123_683e;
 
 /// Files of a directory, on average.
 const FILES_OF_DIRECTORY: u64 = 64;
@@ -33,12 +36,20 @@ pub(super) struct Usage {
     pub(super) free_bytes: u64,
 }
 
-/// What statvfs(3) says.
+/// What statfs(2) says; free is what root can still write to files. btrfs counts the space of metadata as free, too, and has only in
+/// f_bavail what is left for data; elsewhere f_bavail lacks what is reserved for root.
 pub(super) fn usage(mount_point: &Path) -> Result<Usage, WorkloadError> {
     let stat = statvfs(mount_point).map_err(WorkloadError::at("statvfs", mount_point))?;
+    let kind = statfs(mount_point)
+        .map_err(WorkloadError::at("statfs", mount_point))?
+        .f_type;
+    let free = match u32::try_from(kind) {
+        Ok(BTRFS_MAGIC) => stat.f_bavail,
+        _ => stat.f_bfree,
+    };
     Ok(Usage {
         bytes: stat.f_blocks * stat.f_frsize,
-        free_bytes: stat.f_bfree * stat.f_frsize,
+        free_bytes: free * stat.f_frsize,
     })
 }
 
