@@ -43,7 +43,7 @@ const SYNC_BYTES_MAX: u64 = 64 << 20;
 const FULL_MAX: u32 = 16;
 
 /// Passes until the fill is right.
-const SETTLE_MAX: u32 = 32;
+const CORRECTIONS_MAX: u32 = 32;
 
 /// What has been done, for a person.
 #[derive(Default)]
@@ -98,7 +98,7 @@ pub(crate) fn age(
     ager.measure()?;
     ager.fill()?;
     ager.churn()?;
-    ager.settle()?;
+    ager.correct()?;
     ager.report(mount_point)
 }
 
@@ -139,7 +139,7 @@ impl Ager<'_> {
         self.host
             .free_deleted()
             .map_err(WorkloadError::host("free the space of deleted files"))?;
-        let usage = self.ground.settled_usage()?;
+        let usage = self.ground.steady_usage()?;
         let stays_free = usage.bytes / 100 * u64::from(100 - self.spec.fill_percent);
         self.room = usage.free_bytes.cast_signed() - stays_free.cast_signed();
         self.unsynced = 0;
@@ -163,7 +163,7 @@ impl Ager<'_> {
         }
     }
 
-    fn is_settled(&self) -> bool {
+    fn has_right_fill(&self) -> bool {
         self.room.unsigned_abs() <= self.filesystem_bytes / TOLERANCE_PART
     }
 
@@ -213,13 +213,13 @@ impl Ager<'_> {
 
     /// Writes files until the filesystem is as full as asked. The last one is as large as what is left.
     fn fill(&mut self) -> Result<(), WorkloadError> {
-        for _ in 0..SETTLE_MAX {
+        for _ in 0..CORRECTIONS_MAX {
             while self.room >= population::BLOCK_BYTES.cast_signed() {
                 let size = self.files.draw_size().min(self.room.unsigned_abs());
                 self.create(size)?;
             }
             self.measure()?;
-            if self.is_settled() {
+            if self.has_right_fill() {
                 return Ok(());
             }
         }
@@ -253,10 +253,10 @@ impl Ager<'_> {
     }
 
     /// Corrects the fill by what metadata took and gave back meanwhile.
-    fn settle(&mut self) -> Result<(), WorkloadError> {
-        for _ in 0..SETTLE_MAX {
+    fn correct(&mut self) -> Result<(), WorkloadError> {
+        for _ in 0..CORRECTIONS_MAX {
             self.measure()?;
-            if self.is_settled() {
+            if self.has_right_fill() {
                 break;
             }
             while self.room < 0 && self.delete()? {}

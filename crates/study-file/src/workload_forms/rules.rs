@@ -100,13 +100,13 @@ pub(crate) fn check_work(
         let about = [rules(work).room_axes(), STACK_ROOM].concat();
         all.extend(impossible(&about, reason, "reduce the workload, or use a larger array"));
     } else if let Some(spec) = workload.age.as_ref().filter(|_| !raw) {
-        all.extend(beside_aged(work, spec, needs, there));
+        all.extend(next_to_aged(work, spec, needs, there));
     }
     all
 }
 
 /// Whether the files of the work fit into what ageing leaves. Some of that is for the metadata of the files.
-fn beside_aged(work: &Work, age: &AgeSpec, needs: u64, there: u64) -> Option<Impossible> {
+fn next_to_aged(work: &Work, age: &AgeSpec, needs: u64, there: u64) -> Option<Impossible> {
     let left = there / 100 * u64::from(100_u8.saturating_sub(age.fill_percent));
     if needs <= left / 100 * 95 {
         return None;

@@ -241,7 +241,7 @@ mod tests {
         let found = words(&extents(&[(0, 4096), (8192, 4096), (1 << 20, 1 << 20)]));
         assert_eq!(
             found,
-            "3 extents, 1.0 MiB in all, on average 344.0 KiB; half of it in extents of 1.0 MiB or more, the largest 1.0 MiB"
+            "3 extents, 1.0 MiB in all, on average 344 KiB; half of it in extents of 1 MiB or more, the largest 1 MiB"
         );
     }
 }

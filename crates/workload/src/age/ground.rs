@@ -151,7 +151,7 @@ impl Ground {
     }
 
     /// The usage after the filesystem has freed what was deleted: two readings agree.
-    pub(super) fn settled_usage(&self) -> Result<Usage, WorkloadError> {
+    pub(super) fn steady_usage(&self) -> Result<Usage, WorkloadError> {
         let mut last = usage(&self.mount_point)?;
         for _ in 0..PAUSES_MAX {
             std::thread::sleep(PAUSE);
