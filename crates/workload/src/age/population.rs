@@ -195,14 +195,14 @@ mod tests {
         );
     }
 
-    /// 4000 files, each replaced 20 times: no share differs by more than 2 % of all files.
+    /// 4000 files, each replaced 60 times: no share differs by more than 2 % of all files.
     #[test]
     fn ages_become_those_of_the_profile() {
         let mut files = population(AgeProfile::Agrawal);
         for _ in 0..4000 {
             files.create(1);
         }
-        for _ in 0..80_000 {
+        for _ in 0..240_000 {
             files.victim().expect("a file");
             files.create(1);
         }
