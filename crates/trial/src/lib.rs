@@ -17,7 +17,6 @@ pub use workload::{BareJob, Target, WorkloadError};
 
 use stack::{Access, Context, DiskStats, System};
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Instant;
 use study::TestId;
 use study::act::ActKind;
