@@ -201,6 +201,9 @@ fn part(axis: &str, word: &str, named: &Named) -> Option<String> {
     if word == "default" {
         return None;
     }
+    if LAYERS.contains(&axis) {
+        return layer(axis, word);
+    }
     Some(match axis {
         "level" => return level_words(named.level),
         "members" => format!("({})", word.replace(',', " + ")),
@@ -217,26 +220,6 @@ fn part(axis: &str, word: &str, named: &Named) -> Option<String> {
             ("lazy_init", _) => "lazy init".to_owned(),
             _ => "PPL".to_owned(),
         },
-        "cache" if word == "none" => return None,
-        "cache_size" => format!("cache {word}"),
-        "luks" if word == "none" => return None,
-        "luks" if word == "members" => "members on LUKS".to_owned(),
-        "luks" if word == "volume" => "LUKS on the volume".to_owned(),
-        "luks" => "LUKS".to_owned(),
-        "partition" | "volume" if word == "none" => return None,
-        "partition" if word == "members" => "partitions".to_owned(),
-        "partition" => "partition".to_owned(),
-        "partition_start" => format!("from sector {word}"),
-        "volume" => format!("{word} LV"),
-        "volume_chunk" => format!("chunks of {word}"),
-        "snapshot_size" => format!("{word} for snapshots"),
-        "snapshots" if word == "0" => return None,
-        "snapshots" if word == "1" => "1 snapshot".to_owned(),
-        "snapshots" => format!("{word} snapshots"),
-        "luks_sector_size" => format!("sectors of {word}"),
-        "no_read_workqueue" | "no_write_workqueue" if word == "false" => return None,
-        "no_read_workqueue" => "no read workqueue".to_owned(),
-        "no_write_workqueue" => "no write workqueue".to_owned(),
         "write_cache" if word == "true" => "write cache".to_owned(),
         "write_cache" => "no write cache".to_owned(),
         "queue_depth" => format!("queue depth {word}"),
@@ -289,6 +272,48 @@ fn part(axis: &str, word: &str, named: &Named) -> Option<String> {
         "chunk" | "size" | "metadata" => format!("{axis} {word}"),
         "read_ahead" => format!("read-ahead {word}"),
         "scheduler" => format!("scheduler {word}"),
+        _ => word.to_owned(),
+    })
+}
+
+/// The axes of layers and snapshots.
+const LAYERS: &[&str] = &[
+    "partition",
+    "partition_start",
+    "cache",
+    "cache_mode",
+    "cache_size",
+    "luks",
+    "luks_sector_size",
+    "no_read_workqueue",
+    "no_write_workqueue",
+    "volume",
+    "volume_chunk",
+    "snapshot_size",
+    "snapshots",
+];
+
+/// The same of a layer.
+fn layer(axis: &str, word: &str) -> Option<String> {
+    Some(match axis {
+        "partition" | "cache" | "luks" | "volume" if word == "none" => return None,
+        "cache_size" => format!("cache {word}"),
+        "luks" if word == "members" => "members on LUKS".to_owned(),
+        "luks" if word == "volume" => "LUKS on the volume".to_owned(),
+        "luks" => "LUKS".to_owned(),
+        "partition" if word == "members" => "partitions".to_owned(),
+        "partition" => "partition".to_owned(),
+        "partition_start" => format!("from sector {word}"),
+        "volume" => format!("{word} LV"),
+        "volume_chunk" => format!("chunks of {word}"),
+        "snapshot_size" => format!("{word} for snapshots"),
+        "snapshots" if word == "0" => return None,
+        "snapshots" if word == "1" => "1 snapshot".to_owned(),
+        "snapshots" => format!("{word} snapshots"),
+        "luks_sector_size" => format!("sectors of {word}"),
+        "no_read_workqueue" | "no_write_workqueue" if word == "false" => return None,
+        "no_read_workqueue" => "no read workqueue".to_owned(),
+        "no_write_workqueue" => "no write workqueue".to_owned(),
         _ => word.to_owned(),
     })
 }

@@ -122,12 +122,9 @@ fn volume(stack: &StackSpec) -> Option<Impossible> {
     }
     let chunk = volume.chunk_bytes.unwrap_or(THIN_CHUNK_BYTES);
     match volume.kind {
-        VolumeKind::Thin if !chunk.is_multiple_of(THIN_CHUNK_BYTES) => {
-            let reason = format!(
-                "a thin pool has chunks of a multiple of 64K, not of {}",
-                describe_size(chunk)
-            );
-            impossible(ABOUT, reason, "write a multiple of 64K")
+        VolumeKind::Thin if chunk < THIN_CHUNK_BYTES => {
+            let reason = format!("a thin pool has chunks of 64K or more, not of {}", describe_size(chunk));
+            impossible(ABOUT, reason, "write 64K or more")
         }
         VolumeKind::Thin if volume.snapshot_bytes.is_some() => {
             let reason = "snapshots of thin LVs share the space of the pool".to_owned();

@@ -231,7 +231,7 @@ static KEYS: &[Key] = &[
     key(Table::Partition, "start", Count { min: GptPartition::FIRST_USABLE, max: 1 << 31 }, ListedOrDefault, "2048", "its first sector, of 512 bytes: 63, as programs had it until about 2010, is not aligned to physical sectors of 4 KiB").on_axis("partition_start"),
 
     key(Table::Volume, "type", Word(VOLUMES), Listed, "", "`linear`, or `thin`: a thin pool with one thin LV of the pool's size").on_axis("volume"),
-    key(Table::Volume, "chunk", Size { min: 4 * KIB, max: GIB }, ListedOrDefault, "LVM's (thin 64K or more, snapshots of linear LVs 4K)", "what a thin pool allocates at a time, a multiple of 64K; of a linear LV what is copied for its snapshots at a time, a power of two up to 512K").on_axis("volume_chunk"),
+    key(Table::Volume, "chunk", Size { min: 4 * KIB, max: GIB }, ListedOrDefault, "LVM's (thin 64K or more, snapshots of linear LVs 4K)", "a power of two: what a thin pool allocates at a time, 64K or more; of a linear LV what is copied for its snapshots at a time, up to 512K").on_axis("volume_chunk"),
     key(Table::Volume, "snapshot_size", Size { min: 16 * MIB, max: PIB }, ListedOrDefault, "none", "linear: space for the copies of each of `snapshots`. A snapshot whose space is full is lost, and the trial says so"),
 
     key(Table::Inner, "level", Word(MEMBER_WORDS), Listed, "", "level of the arrays that are members").on_axis("of_level"),

@@ -289,8 +289,8 @@ fn partitions_volumes_and_snapshots_that_cannot_be_are_refused_with_what_would_b
             "leave `volume` out, or use a level of md",
         ),
         (
-            "array = { level = 5 }\nvolume = { type = \"thin\", chunk = \"96K\" }",
-            "write a multiple of 64K",
+            "array = { level = 5 }\nvolume = { type = \"thin\", chunk = \"32K\" }",
+            "write 64K or more",
         ),
         (
             "array = { level = 5 }\nvolume = { type = \"linear\", chunk = \"1M\" }",
