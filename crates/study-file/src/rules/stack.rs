@@ -134,6 +134,12 @@ fn above(layers: &[Layer], device_bytes: u64) -> Result<u64, (Layer, u64)> {
     })
 }
 
+/// Space that a volume leaves for its snapshots.
+fn snapshots_bytes(stack: &StackSpec) -> u64 {
+    let of_each = stack.volume().and_then(|volume| volume.snapshot_bytes).unwrap_or(0);
+    of_each * u64::from(stack.snapshots)
+}
+
 fn layer_without_room(machine: &MachineSpec, stack: &StackSpec, disk_bytes: Option<u64>) -> Option<(Layer, u64)> {
     let disk_bytes = disk_bytes.filter(|bytes| *bytes > 0);
     let member = match disk_bytes.map(|bytes| above(&stack.member_layers, bytes)).transpose() {
@@ -142,7 +148,12 @@ fn layer_without_room(machine: &MachineSpec, stack: &StackSpec, disk_bytes: Opti
     };
     let disks = machine.member_count(&stack.array);
     let array = capacity(&stack.array, disks, member).filter(|bytes| *bytes > 0)?;
-    above(&stack.layers, array).err()
+    let top = match above(&stack.layers, array) {
+        Ok(top) => top,
+        Err(without_room) => return Some(without_room),
+    };
+    let volume = stack.volume().filter(|_| snapshots_bytes(stack) >= top)?;
+    Some((Layer::Volume(volume), array))
 }
 
 /// Capacity of the array in bytes; `None` also if it cannot be built.
@@ -153,7 +164,6 @@ pub(crate) fn room_bytes(machine: &MachineSpec, stack: &StackSpec, disk_bytes: O
     let member = disk_bytes.map(|bytes| above(&stack.member_layers, bytes).unwrap_or(0));
     let array = capacity(&stack.array, disks, member).filter(|bytes| buildable && large && *bytes > 0)?;
     let array = above(&stack.layers, array).unwrap_or(0);
-    let of_each = stack.volume().and_then(|volume| volume.snapshot_bytes).unwrap_or(0);
-    let array = array.saturating_sub(of_each * u64::from(stack.snapshots));
+    let array = array.saturating_sub(snapshots_bytes(stack));
     Some(many_devices::usable(stack, disks, array)).filter(|bytes| *bytes > 0)
 }

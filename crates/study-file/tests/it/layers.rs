@@ -323,7 +323,7 @@ fn partitions_volumes_and_snapshots_that_cannot_be_are_refused_with_what_would_b
         ),
         (
             "array = { level = 5, size = \"1G\" }\nvolume = { type = \"linear\", snapshot_size = \"1G\" }\nsnapshots = 4",
-            "needs at least",
+            "has no room on a device of 3 GiB",
         ),
     ] {
         refused(stack, words);
