@@ -35,7 +35,7 @@ pub(crate) fn phases_between(phases: &Phases, from: Instant, until: Instant) -> 
             .collect()
     };
     let all = lasting(SHORTEST_S);
-    // This is of a test that is as short, all count.
+    // All count in a test that is as short.
     match all.is_empty() {
         true => lasting(0.0).join(", "),
         false => all.join(", "),
