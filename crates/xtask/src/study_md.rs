@@ -203,9 +203,10 @@ resets that the SCSI layer tries first take longer.
 
 `grow` with `level = 6` lets mdadm convert RAID 5 and a spare to RAID 6.
 
-`fstrim` (or `trim`) discards the free space of the mounted filesystem while the work goes on, on any stack. What reaches the disks
-depends on the layers: md passes no discards on for RAID 4, 5 and 6, nor LVM for its RAID 5 and 6, unless
+`fstrim` (or `trim`) discards the free space of the mounted filesystem while the work goes on, on any filesystem that fstrim(8)
+supports. What reaches the disks depends on the layers: md passes no discards on for RAID 4, 5 and 6, nor LVM for its RAID 5 and 6, unless
 `raid456.devices_handle_discard_safely` is set, dm-crypt none without `--allow-discards`, dm-integrity none, and hard disks have none.
+A thin LV gives whole chunks back to its pool in any case.
 Where the device takes none, fstrim is not run and the guard `trim` fails. `raidlab plan` warns of it, and of the mount option
 `discard` there. In the lab each discard takes a drive as
 long as a short write, whatever its length, and its garbage collection has the blocks; on real drives long ones may take more. ZFS
@@ -273,7 +274,8 @@ A failed **guard** excludes samples from all figures, and reports the observatio
 | `array-clean` | copies or parity disagree after the trial or a check |
 | `scrub` | a check or a repair that an act asked for did not finish |
 | `act` | an act or its rebuild ended after the workload |
-| `trim` | an act `fstrim` trimmed nothing, or nothing of it reached a disk |
+| `trim` | an act `fstrim` was not run, because the device takes no discards; or it trimmed nothing, or nothing of it reached a disk |
+| `snapshots` | a snapshot of a linear LV was lost before the test ended, because its `snapshot_size` was full. Writes of a full thin pool fail, and with them the trial |
 | `as-asked` | after the tests the kernel has another value than the study asked for: md's attributes (chunk, layout, bitmap, consistency policy, `stripe_cache_size`, speeds, …), scheduler, write cache and read-ahead, mount options in /proc/self/mounts, the mode of dm-cache; or the mount option `discard` is on a device that takes no discards. The detail names options that the kernel does not show, such as defaults. While acts change the array its shape and disks are not compared. Not of ZFS properties |
 | `memory` | on a host: the trial could not be limited to the `ram` of the study |
 | `loop-files` | on a host: the files behind loop devices are in memory |

@@ -179,7 +179,7 @@ static KEYS: &[Key] = &[
     key(Table::Stack, "luks", Takes::Many(Table::Luks), Single, "none", "LUKS2 (dm-crypt) on each member, on the array or on its volume, with aes-xts-plain64 and a key of 512 bits. Without `cpu` encryption takes no time"),
     key(Table::Stack, "partition", Takes::Many(Table::Partition), Single, "none", "a GPT with one partition on each member or on the array; what is above is on the partition"),
     key(Table::Stack, "volume", Takes::Many(Table::Volume), Single, "none", "an LVM volume group on the array, with one logical volume: above a cache, and above `luks` on the array"),
-    key(Table::Stack, "snapshots", Count { min: 0, max: 256 }, Listed, "0", "snapshots that exist when the tests begin, taken one after the other when the files that the workload finds are written: by btrfs and ZFS, elsewhere by LVM, of `volume`"),
+    key(Table::Stack, "snapshots", Count { min: 0, max: 256 }, Listed, "0", "number of snapshots, taken once, after the files that the workload finds are written and before its first test. btrfs and ZFS take their own; elsewhere LVM does, of `volume`, which is then required, with `snapshot_size` if it is linear"),
     key(Table::Stack, "mount", Mount, ListedOrDefault, "none", "mount options as after `mount -o`: `noatime,data=journal`; `defaults` for none"),
     key(Table::Stack, "scheduler", Word(SCHEDULERS), ListedOrDefault, "the kernel's", "I/O scheduler of the member disks"),
     key(Table::Stack, "read_ahead", Count { min: 0, max: 1 << 31 }, ListedOrDefault, "the kernel's", "read-ahead of the array in sectors of 512 bytes, as `blockdev --setra`"),
@@ -218,9 +218,9 @@ static KEYS: &[Key] = &[
         the checksums of dirty regions, `direct` gives no protection"),
     key(Table::Array, "extent", Size { min: 4 * KIB, max: 16 * GIB }, ListedOrDefault, "LVM's (4M)", "LVM: extent size, a power of two"),
 
-    key(Table::Cache, "type", Word(CACHES), Listed, "", "`dm-cache` (lvmcache) for reads and writes, `dm-writecache` for writes alone, `bcache` for reads and writes but those that go on for 4 MiB").on_axis("cache"),
+    key(Table::Cache, "type", Word(CACHES), Listed, "", "`dm-cache` (lvmcache): reads and writes; `dm-writecache`: writes alone, and a lost cache is lost data; `bcache`: reads and writes, but not sequential streams of more than 4 MiB (`sequential_cutoff`)").on_axis("cache"),
     key(Table::Cache, "mode", Word(CACHE_MODES), ListedOrDefault, "`writethrough`", "dm-cache and bcache: `writeback` acknowledges a write when the cache has it, and a lost cache is lost data; `writethrough` when the array has it, too").on_axis("cache_mode"),
-    key(Table::Cache, "size", Size { min: 16 * MIB, max: PIB }, ListedOrDefault, "the whole disk", "size of the cache, for bcache that of a partition; dm-writecache needs one in the lab, where it keeps 80 bytes in memory for each 4 KiB").on_axis("cache_size"),
+    key(Table::Cache, "size", Size { min: 16 * MIB, max: PIB }, ListedOrDefault, "the whole disk", "size of the cache; for bcache raidlab makes a partition of this size on the disk; dm-writecache needs one in the lab, where it keeps 80 bytes in memory for each 4 KiB").on_axis("cache_size"),
 
     key(Table::Luks, "on", Word(LUKS_ON), Listed, "", "`members`: each disk is encrypted, below the array or the filesystem that has all disks; `array`: the array or the single disk is; `volume`: the logical volume is").on_axis("luks"),
     key(Table::Luks, "sector_size", Count { min: 512, max: 4096 }, ListedOrDefault, "cryptsetup's (4096 on devices with physical sectors of 4 KiB)", "bytes that are encrypted together (`--sector-size`): 512, 1024, 2048 or 4096").on_axis("luks_sector_size"),
@@ -228,11 +228,11 @@ static KEYS: &[Key] = &[
     key(Table::Luks, "no_write_workqueue", Flag, Listed, "`false`", "writes are encrypted where they are submitted, not by a workqueue (`--perf-no_write_workqueue`)"),
 
     key(Table::Partition, "on", Word(PARTITION_ON), Listed, "", "`members`: each disk has one, below the array or the filesystem that has all disks; `array`: the array or the single disk has one").on_axis("partition"),
-    key(Table::Partition, "start", Count { min: GptPartition::FIRST_USABLE, max: 1 << 31 }, ListedOrDefault, "2048", "its first sector, of 512 bytes: 63, as programs had it until about 2010, is not aligned to physical sectors of 4 KiB").on_axis("partition_start"),
+    key(Table::Partition, "start", Count { min: GptPartition::FIRST_USABLE, max: 1 << 31 }, ListedOrDefault, "2048", "its first sector, in units of 512 bytes. 63 was usual until about 2010 and is not aligned to physical sectors of 4 KiB").on_axis("partition_start"),
 
-    key(Table::Volume, "type", Word(VOLUMES), Listed, "", "`linear`, or `thin`: a thin pool with one thin LV of the pool's size").on_axis("volume"),
+    key(Table::Volume, "type", Word(VOLUMES), Listed, "", "`linear`, or `thin`: a thin pool with one thin LV of the pool's size, so that snapshots of a full one overrun the pool, and writes fail").on_axis("volume"),
     key(Table::Volume, "chunk", Size { min: 4 * KIB, max: GIB }, ListedOrDefault, "LVM's (thin 64K or more, snapshots of linear LVs 4K)", "a power of two: what a thin pool allocates at a time, 64K or more; of a linear LV what is copied for its snapshots at a time, up to 512K").on_axis("volume_chunk"),
-    key(Table::Volume, "snapshot_size", Size { min: 16 * MIB, max: PIB }, ListedOrDefault, "none", "linear: space for the copies of each of `snapshots`. A snapshot whose space is full is lost, and the trial says so"),
+    key(Table::Volume, "snapshot_size", Size { min: 16 * MIB, max: PIB }, ListedOrDefault, "none", "linear: space for the copies of each of `snapshots`. A snapshot whose space is full is lost, and the guard `snapshots` fails"),
 
     key(Table::Inner, "level", Word(MEMBER_WORDS), Listed, "", "level of the arrays that are members").on_axis("of_level"),
     key(Table::Inner, "disks", Count { min: 2, max: 2048 }, Listed, "", "disks of each").on_axis("of_disks"),
@@ -281,8 +281,7 @@ static KEYS: &[Key] = &[
     key(Table::Act, "do", Word(ACTS), Single, "", "what is done, by the tools of md, LVM, btrfs or ZFS: `add` returns \
         a removed disk as a new one, `re-add` as a former member; `replace` replaces a working or failed disk by a \
         spare, `grow` turns a spare into one more member; `slow` makes a disk slower, `hang` makes it stop \
-        responding, `corrupt` silently changes its contents; `fstrim` discards the free space of the mounted filesystem, on any \
-        stack"),
+        responding, `corrupt` silently changes its contents; `fstrim` discards the free space of the mounted filesystem"),
     key(Table::Act, "disk", Count { min: 1, max: 4096 }, Single, "the whole array, for `grow`, `check`, `repair` and `fstrim`", "which disk of the array, from 1"),
     key(Table::Act, "delay", Takes::Time, Single, "needed for `slow`; `hang`: without an end", "for `slow`: time \
         added to \
