@@ -70,6 +70,9 @@ pub struct ZfsSpec {
     pub log: bool,
     /// A special device: the first disk of group `special`.
     pub special: bool,
+    /// A cache device (L2ARC): the first disk of group `cache`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub l2arc: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

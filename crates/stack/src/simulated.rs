@@ -6,6 +6,7 @@
 
 mod programs;
 
+use crate::around_test::snapshots::ZFS_ADMIN_SNAPSHOT;
 use crate::machine::device::BlockDevice;
 use crate::machine::error::Cause;
 use crate::machine::executor::{Executor, Mount, Mounted, random};
@@ -102,6 +103,9 @@ impl<'a> SimulatedMachine<'a> {
         }
         if let Some(value) = self.state.contents.of_bcache(attribute) {
             return Some(value);
+        }
+        if text == ZFS_ADMIN_SNAPSHOT {
+            return Some("0".to_owned());
         }
         let device = Path::new("/dev").join(text.strip_prefix("/sys/block/")?.split('/').next()?);
         if !self.has(&device) {

@@ -62,6 +62,7 @@ const FILESYSTEM: &[&str] = &[
     "fs_sync",
     "log",
     "special",
+    "l2arc",
     "journal_on",
     "align",
 ];

@@ -105,3 +105,62 @@ fn a_pool_keeps_what_was_acknowledged_in_power_cuts() {
         assert_eq!(of("disabled", wrong), 0.0, "missing member: {missing}");
     }
 }
+
+/// Snapshots of ZFS are folders in `.zfs/snapshot`; while they exist, what is overwritten is kept.
+#[test]
+fn a_pool_takes_snapshots() {
+    if kernel_with_zfs().is_none() {
+        return;
+    }
+    let Some(laboratory) = Laboratory::open() else { return };
+    let results = laboratory.run(
+        r#"
+        ram = "1G"
+        [disks]
+        model = "wd-500gb-2007"
+        count = 2
+        [[stack]]
+        fs = { type = "zfs", pool = "mirror", recordsize = "16K", compression = "off" }
+        snapshots = 4
+        [[workload]]
+        name = "w"
+        io = { rw = "write", bs = "16K", size = "64M", overwrite = true }
+        [precision]
+        trials = 1
+        "#,
+    );
+    let (passed, detail) = results.guard("w", "snapshots", Some("write"));
+    assert!(passed, "{detail}");
+    assert_eq!(detail, "4 of 4 snapshots are in .zfs/snapshot");
+}
+
+/// What ARC cannot hold comes from the cache device.
+#[test]
+#[ignore = "test-all"]
+fn a_cache_device_serves_what_memory_does_not_hold() {
+    if kernel_with_zfs().is_none() {
+        return;
+    }
+    let Some(laboratory) = Laboratory::open() else { return };
+    let results = laboratory.run(
+        r#"
+        ram = "2G"
+        [disks]
+        model = "wd-wd40efrx"
+        count = 2
+        [disks.cache]
+        model = "samsung-870-evo-500gb"
+        [[stack]]
+        fs = { type = "zfs", pool = "mirror", recordsize = "16K", compression = "off", l2arc = [false, true] }
+        [[workload]]
+        name = "w"
+        io = { rw = "randread", bs = "16K", size = "2G", iodepth = 8, ramp_time = "120s", runtime = "5s" }
+        [precision]
+        trials = 1
+        "#,
+    );
+    let of = |stack: &str| results.sample_of(&format!("{stack} | w"), "randread", "iops");
+    let (without, with) = (of("compression off"), of("compression off L2ARC"));
+    println!("{without:.0} reads a second without L2ARC, {with:.0} with it");
+    assert!(with > 1.5 * without, "{without} and {with}");
+}

@@ -124,7 +124,7 @@ pub(crate) fn filesystem(filesystem: &FilesystemSpec) -> String {
     joined(&words, zfs(&filesystem.zfs))
 }
 
-fn zfs(zfs: &ZfsSpec) -> [Option<String>; 6] {
+fn zfs(zfs: &ZfsSpec) -> [Option<String>; 7] {
     [
         zfs.pool.map(|pool| match zfs.vdev_disks {
             Some(disks) => format!("{} of {disks} disks each", pool.word()),
@@ -142,6 +142,7 @@ fn zfs(zfs: &ZfsSpec) -> [Option<String>; 6] {
         }),
         zfs.log.then(|| "log device".to_owned()),
         zfs.special.then(|| "special device".to_owned()),
+        zfs.l2arc.then(|| "L2ARC".to_owned()),
     ]
 }
 

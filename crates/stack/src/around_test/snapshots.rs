@@ -2,13 +2,21 @@
 
 use crate::machine::context::Context;
 use crate::machine::error::Cause;
+use crate::machine::executor::Executor;
 use crate::setup::stack::Stack;
 use crate::timeline::BTRFS;
+use std::path::Path;
 use study::stack::{SnapshotMaker, StackSpec};
 use tools::{Invocation, Tool};
 
 /// The guard of snapshots.
 const GUARD: &str = "snapshots";
+
+/// A folder for each snapshot.
+const ZFS_SNAPSHOTS: &str = ".zfs/snapshot";
+
+/// Whether folders may be made in `.zfs/snapshot`: off unless somebody sets it, since OpenZFS 0.8.
+pub(crate) const ZFS_ADMIN_SNAPSHOT: &str = "/sys/module/zfs/parameters/zfs_admin_snapshot";
 
 /// The program that takes snapshots; none for ZFS, which takes one when a folder is made in `.zfs/snapshot`.
 pub(crate) fn tool_of(maker: SnapshotMaker) -> Option<Tool> {
@@ -40,9 +48,8 @@ fn take(stack: &Stack, spec: &StackSpec, number: u32, context: &mut Context<'_>)
             .arg(folder()?)
             .arg(folder()?.join(format!(".snapshot-{number}"))),
         SnapshotMaker::Zfs => {
-            let snapshot = folder()?.join(".zfs/snapshot").join(format!("snapshot-{number}"));
-            context.access.executor.make_folder(&snapshot)?;
-            return Ok(());
+            let snapshot = folder()?.join(ZFS_SNAPSHOTS).join(format!("snapshot-{number}"));
+            return take_of_zfs(&snapshot, context.access.executor);
         }
         SnapshotMaker::Lvm(_) => stack.volume.as_ref().ok_or_else(none)?.snapshot(number),
     };
@@ -50,10 +57,28 @@ fn take(stack: &Stack, spec: &StackSpec, number: u32, context: &mut Context<'_>)
     Ok(())
 }
 
-/// Whether a test's snapshots are still there: a classic snapshot of LVM is lost when the space for its copies is full, and writes
+/// A snapshot of ZFS by mkdir(2), because the program `zfs` is not in guests. The parameter of the module is as before afterwards.
+fn take_of_zfs(snapshot: &Path, executor: &mut dyn Executor) -> Result<(), Cause> {
+    let parameter = Path::new(ZFS_ADMIN_SNAPSHOT);
+    let before = executor.read(parameter)?;
+    executor.write(parameter, "1")?;
+    let made = executor.make_folder(snapshot);
+    executor.write(parameter, &before)?;
+    made.map(|_| ())
+}
+
+/// Whether a test's snapshots are still there. Those of LVM may not be: a classic snapshot of LVM is lost when the space for its copies is full, and writes
 /// are as fast as without it from then on. Called after a test.
 pub fn judge_snapshots(stack: &Stack, spec: &StackSpec, context: &mut Context<'_>) -> Result<(), Cause> {
-    let Some(volume) = stack.volume.as_ref().filter(|_| spec.snapshots > 0) else {
+    if spec.snapshots == 0 {
+        return Ok(());
+    }
+    if let (Some(SnapshotMaker::Zfs), Some(folder)) = (spec.snapshot_maker(), &stack.mount_point) {
+        let there = context.access.executor.entries(&folder.join(ZFS_SNAPSHOTS))?.len();
+        let detail = format!("{there} of {} snapshots are in .zfs/snapshot", spec.snapshots);
+        context.guard(GUARD, there == spec.snapshots as usize, detail);
+    }
+    let Some(volume) = &stack.volume else {
         return Ok(());
     };
     let (lost, percent) = volume.filled(&mut context.access)?;

@@ -32,6 +32,7 @@ pub(crate) struct Creation<'a> {
     pub(crate) data: &'a [PathBuf],
     pub(crate) log: Option<&'a Path>,
     pub(crate) special: Option<&'a Path>,
+    pub(crate) l2arc: Option<&'a Path>,
 }
 
 impl Creation<'_> {
@@ -74,7 +75,7 @@ impl Creation<'_> {
                 }
             }
         }
-        for (word, device) in [("log", self.log), ("special", self.special)] {
+        for (word, device) in [("log", self.log), ("special", self.special), ("cache", self.l2arc)] {
             if let Some(device) = device {
                 call = call.arg(word).arg(device);
             }
@@ -159,6 +160,7 @@ mod tests {
                 sync: Some(ZfsSync::Always),
                 log: true,
                 special: false,
+                l2arc: true,
             },
             ..FilesystemSpec::default()
         };
@@ -170,11 +172,12 @@ mod tests {
             data: &data,
             log: Some(Path::new("/dev/vdc1")),
             special: None,
+            l2arc: Some(Path::new("/dev/vdd1")),
         };
         assert_eq!(
             creation.invocation().to_string(),
             "zpool create -f -o cachefile=none -O mountpoint=legacy -o ashift=12 -O recordsize=1048576 \
-             -O compression=lz4 -O sync=always raidlab raidz2 /dev/vda1 /dev/vdb1 log /dev/vdc1"
+             -O compression=lz4 -O sync=always raidlab raidz2 /dev/vda1 /dev/vdb1 log /dev/vdc1 cache /dev/vdd1"
         );
     }
 
@@ -199,6 +202,7 @@ mod tests {
             data: &data,
             log: Some(Path::new("log1")),
             special: None,
+            l2arc: None,
         };
         let call = creation.invocation().to_string();
         Ok(call.split_once(" NAME ").expect("has the name").1.to_owned())

@@ -64,6 +64,7 @@ pub(crate) fn external_disks(spec: &StackSpec, disks: &Disks) -> Result<Vec<Path
         spec.filesystem.journal_on.as_deref(),
         spec.filesystem.zfs.log.then_some(JOURNAL),
         spec.filesystem.zfs.special.then_some(SPECIAL),
+        spec.filesystem.zfs.l2arc.then_some(CACHE),
         spec.has_cache().then_some(CACHE),
     ];
     let mut paths = Vec::new();

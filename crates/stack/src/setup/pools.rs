@@ -11,7 +11,7 @@ use crate::machine::error::Cause;
 use crate::machine::mount_options;
 use crate::machine::undo::Undo;
 use std::path::PathBuf;
-use study::stack::{JOURNAL, Level, SPECIAL, StackSpec};
+use study::stack::{CACHE, JOURNAL, Level, SPECIAL, StackSpec};
 
 /// zpool would also partition a whole disk, but then waits for udev.
 const IN_POOL: Place = Place {
@@ -35,20 +35,16 @@ impl Setup {
         for device in &base.devices {
             data.push(self.partition(device, IN_POOL, context)?);
         }
-        let log = match of.zfs.log {
-            true => {
-                let disk = context.access.executor.device(disks.first(JOURNAL)?)?;
-                Some(self.partition(&disk, IN_POOL, context)?)
+        let mut external = |is_there: bool, group: &str| -> Result<Option<PathBuf>, Cause> {
+            if !is_there {
+                return Ok(None);
             }
-            false => None,
+            let disk = context.access.executor.device(disks.first(group)?)?;
+            self.partition(&disk, IN_POOL, context).map(Some)
         };
-        let special = match of.zfs.special {
-            true => {
-                let disk = context.access.executor.device(disks.first(SPECIAL)?)?;
-                Some(self.partition(&disk, IN_POOL, context)?)
-            }
-            false => None,
-        };
+        let log = external(of.zfs.log, JOURNAL)?;
+        let special = external(of.zfs.special, SPECIAL)?;
+        let l2arc = external(of.zfs.l2arc, CACHE)?;
         // For acts; the pool itself does not know them.
         let disks = disks.members(&spec.array);
         let mut spares = Vec::new();
@@ -70,6 +66,7 @@ impl Setup {
                 .iter()
                 .chain(&log)
                 .chain(&special)
+                .chain(&l2arc)
                 .chain(&spares)
                 .cloned()
                 .collect(),
@@ -89,6 +86,7 @@ impl Setup {
             data: &data,
             log: log.as_deref(),
             special: special.as_deref(),
+            l2arc: l2arc.as_deref(),
         };
         let call = match context.setting.created {
             true => pool.import(),

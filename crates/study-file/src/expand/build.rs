@@ -186,6 +186,7 @@ fn zfs(point: &Point) -> ZfsSpec {
         },
         log: point.flag("log"),
         special: point.flag("special"),
+        l2arc: point.flag("l2arc"),
     }
 }
 

@@ -53,6 +53,7 @@ const ORDER: &[&str] = &[
     "log_buffer_size",
     "log",
     "special",
+    "l2arc",
     "fs_sync",
     "lazy_init",
     "snapshots",
@@ -212,11 +213,12 @@ fn part(axis: &str, word: &str, named: &Named) -> Option<String> {
         "of_chunk" => format!("inner chunk {word}"),
         "bitmap" if word == "external" => "external bitmap".to_owned(),
         // Flags are named if they are on.
-        "write_journal" | "ppl" | "log" | "special" | "lazy_init" => match (axis, word) {
+        "write_journal" | "ppl" | "log" | "special" | "l2arc" | "lazy_init" => match (axis, word) {
             (_, "false") => return None,
             ("write_journal", _) => "write journal".to_owned(),
             ("log", _) => "log device".to_owned(),
             ("special", _) => "special device".to_owned(),
+            ("l2arc", _) => "L2ARC".to_owned(),
             ("lazy_init", _) => "lazy init".to_owned(),
             _ => "PPL".to_owned(),
         },

@@ -3,7 +3,7 @@
 use crate::rules::consistency::group_is_there;
 use crate::rules::impossible::{Impossible, impossible};
 use filesystems::Several;
-use study::stack::{JOURNAL, Level, MachineSpec, Pool, SPECIAL, StackSpec};
+use study::stack::{CACHE, JOURNAL, Level, MachineSpec, Pool, SPECIAL, StackSpec};
 
 const LEAVE_OUT: &str = "leave it out, or add \"default\" to its values";
 
@@ -155,13 +155,14 @@ fn of_zfs_alone(stack: &StackSpec) -> Vec<Impossible> {
         refuse(zfs.sync.is_some(), &["fs_sync", "type"], "property `sync`"),
         refuse(zfs.log, &["log", "type"], "log device"),
         refuse(zfs.special, &["special", "type"], "special device"),
+        refuse(zfs.l2arc, &["l2arc", "type"], "L2ARC"),
     ]
     .into_iter()
     .flatten()
     .collect()
 }
 
-/// ZFS's log and special devices.
+/// ZFS's log, special and cache devices.
 fn external_disks(machine: &MachineSpec, stack: &StackSpec) -> Vec<Impossible> {
     let zfs = &stack.filesystem.zfs;
     let mut all = Vec::new();
@@ -173,6 +174,9 @@ fn external_disks(machine: &MachineSpec, stack: &StackSpec) -> Vec<Impossible> {
     }
     if zfs.special {
         all.extend(group_is_there(machine, SPECIAL, &["special"], "a special device"));
+    }
+    if zfs.l2arc {
+        all.extend(group_is_there(machine, CACHE, &["l2arc"], "ZFS's L2ARC"));
     }
     all
 }

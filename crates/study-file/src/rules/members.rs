@@ -71,6 +71,7 @@ fn other_purpose(stack: &StackSpec, group: &str) -> Option<&'static str> {
             filesystem.zfs.special && group == SPECIAL,
             "for the special device of ZFS",
         ),
+        (filesystem.zfs.l2arc && group == CACHE, "for the cache device of ZFS"),
         (
             stack.group_stacks.iter().any(|other| other.group == group),
             "that of another filesystem",

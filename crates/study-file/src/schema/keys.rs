@@ -258,6 +258,7 @@ static KEYS: &[Key] = &[
     key(Table::Filesystem, "sync", Word(SYNCS), ListedOrDefault, "`standard`", "handling of synchronous writes (property `sync`)").of(Filesystem::is_pool).on_axis("fs_sync"),
     key(Table::Filesystem, "log", Flag, Listed, "`false`", "a log device, the first disk of group `journal`").of(Filesystem::is_pool),
     key(Table::Filesystem, "special", Flag, Listed, "`false`", "a special device for metadata, the first disk of group `special`").of(Filesystem::is_pool),
+    key(Table::Filesystem, "l2arc", Flag, Listed, "`false`", "a cache device, the first disk of group `cache`, for what memory (ARC) is about to evict. It is filled with 32 MiB/s at the most, 64 MiB/s until ARC is full, and keeps what it has when caches are dropped before a test: `ramp_time` and `runtime` decide how warm it is").of(Filesystem::is_pool),
 
     key(Table::Workload, "name", Name, Single, "", "name of the workload, in tables and in claims"),
     key(Table::Workload, "weight", Count { min: 0, max: 9 }, Single, "1", "how often a loss in its tests counts in what a report \

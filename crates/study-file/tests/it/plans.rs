@@ -374,6 +374,7 @@ fn labels_of_every_kind_of_stack() {
         [disks.journal]
         [disks.special]
         [disks.bitmap]
+        [disks.cache]
         [[stack]]
         array = [
             { level = 1, of = { level = 0, disks = 3, chunk = ["64K", "default"] } },
@@ -390,6 +391,8 @@ fn labels_of_every_kind_of_stack() {
         fs = { type = ["ext4", "xfs"], align = ["off", "wrong"] }
         [[stack]]
         fs = { type = "zfs", pool = ["raidz2", "draid1"], log = [true, false], special = [true, false], sync = "always" }
+        [[stack]]
+        fs = { type = "zfs", pool = "raidz1", l2arc = [true, false] }
         [[stack]]
         fs = { type = "zfs", pool = ["mirror", "raidz1"], vdev_disks = [2, 3, 6] }
         [[stack]]
