@@ -41,6 +41,7 @@ impl DiskBound {
         if compresses
             || stack.filesystem.compresses()
             || stack.has_cache()
+            || stack.filesystem.zfs.l2arc
             || matches!(cell.workload.work, Work::Bonnie(_) | Work::Iozone(_))
         {
             return None;
