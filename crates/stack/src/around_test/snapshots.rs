@@ -2,7 +2,7 @@
 
 use crate::machine::context::Context;
 use crate::machine::error::Cause;
-use crate::machine::executor::Executor;
+use crate::machine::undo::Undo;
 use crate::setup::stack::Stack;
 use crate::timeline::BTRFS;
 use std::path::Path;
@@ -49,7 +49,7 @@ fn take(stack: &Stack, spec: &StackSpec, number: u32, context: &mut Context<'_>)
             .arg(folder()?.join(format!(".snapshot-{number}"))),
         SnapshotMaker::Zfs => {
             let snapshot = folder()?.join(ZFS_SNAPSHOTS).join(format!("snapshot-{number}"));
-            return take_of_zfs(&snapshot, context.access.executor);
+            return take_of_zfs(&snapshot, context);
         }
         SnapshotMaker::Lvm(_) => stack.volume.as_ref().ok_or_else(none)?.snapshot(number),
     };
@@ -57,18 +57,31 @@ fn take(stack: &Stack, spec: &StackSpec, number: u32, context: &mut Context<'_>)
     Ok(())
 }
 
-/// A snapshot of ZFS by mkdir(2), because the program `zfs` is not in guests. The parameter of the module is as before afterwards.
-fn take_of_zfs(snapshot: &Path, executor: &mut dyn Executor) -> Result<(), Cause> {
+/// A snapshot of ZFS by mkdir(2), because the program `zfs` is not in guests. The parameter of the module is as before afterwards, also
+/// if the run is killed meanwhile.
+fn take_of_zfs(snapshot: &Path, context: &mut Context<'_>) -> Result<(), Cause> {
     let parameter = Path::new(ZFS_ADMIN_SNAPSHOT);
-    let before = executor.read(parameter)?;
-    executor.write(parameter, "1")?;
-    let made = executor.make_folder(snapshot);
-    executor.write(parameter, &before)?;
+    let before = context.access.executor.read(parameter)?;
+    let undo = Undo::Attribute {
+        path: parameter.to_owned(),
+        value: before.clone(),
+    };
+    let entry = context
+        .ledger
+        .intend(&undo)
+        .map_err(Cause::system("write the ledger"))?;
+    context.access.executor.write(parameter, "1")?;
+    let made = context.access.executor.make_folder(snapshot);
+    context.access.executor.write(parameter, &before)?;
+    context
+        .ledger
+        .undone(entry)
+        .map_err(Cause::system("write the ledger"))?;
     made.map(|_| ())
 }
 
-/// Whether a test's snapshots are still there. Those of LVM may not be: a classic snapshot of LVM is lost when the space for its copies is full, and writes
-/// are as fast as without it from then on. Called after a test.
+/// Whether a test's snapshots are still there: a classic snapshot of LVM is lost when the space for its copies is full, and writes are
+/// as fast as without it from then on. Called after a test.
 pub fn judge_snapshots(stack: &Stack, spec: &StackSpec, context: &mut Context<'_>) -> Result<(), Cause> {
     if spec.snapshots == 0 {
         return Ok(());
