@@ -9,7 +9,7 @@ pub fn comparable(lines: &str) -> Vec<String> {
     lines.map(|line| with_names(&line, &mut names)).collect()
 }
 
-/// The end of a dm-integrity device depends on its size, which the dry run does not know.
+/// The end of a dm-integrity device, and the size of a thin pool, depend on sizes that the dry run does not know.
 fn without_end(line: &str) -> String {
     let mut words: Vec<&str> = line.split(' ').collect();
     let offset = words.iter().position(|word| *word == "--offset");
@@ -18,6 +18,10 @@ fn without_end(line: &str) -> String {
         .filter(|offset| **offset != "0")
     {
         *offset = "END";
+    }
+    let size = words.iter().position(|word| *word == "--virtualsize");
+    if let Some(size) = size.and_then(|at| words.get_mut(at + 1)) {
+        *size = "SIZE";
     }
     words.join(" ")
 }

@@ -177,3 +177,32 @@ fn a_cache_serves_what_comes_again() {
         assert!(reads > 20_000.0, "{cache}: {reads}");
     }
 }
+
+/// In write-back mode the journal acknowledges writes, not the disks.
+#[test]
+fn a_journal_in_write_back_mode_takes_writes() {
+    let Some(laboratory) = Laboratory::open() else { return };
+    let results = laboratory.run(
+        r#"
+        ram = "256M"
+        [disks]
+        model = "wd-500gb-2007"
+        count = 3
+        [disks.journal]
+        model = "samsung-870-evo-500gb"
+        [[stack]]
+        array = { level = 5, size = "1G", write_journal = true, journal_mode = ["write-through", "write-back"] }
+        fs = { type = "raw" }
+        [[workload]]
+        name = "w"
+        io = { rw = "randwrite", bs = "4K", size = "8M", direct = true, sync = "dsync", runtime = "5s" }
+        [precision]
+        trials = 1
+        "#,
+    );
+    let of = |mode: &str| results.sample_of(&format!("raw {mode} | w"), "randwrite", "iops");
+    let (through, back) = (of("write-through"), of("write-back"));
+    println!("{through:.0} writes a second in write-through mode, {back:.0} in write-back mode");
+    // The stripe cache is full after a MiB of each member, and what is in the journal alone is then written to the disks.
+    assert!(back > 1.3 * through, "{through} and {back}");
+}

@@ -10,6 +10,9 @@ use tools::Invocation;
 /// Names of the volume and of its thin pool in their group.
 const VOLUME: &str = "data";
 const POOL: &str = "pool";
+/// A volume that leaves space for snapshots.
+const SPACE: &str = "space";
+
 /// LVM reserves `snapshot`.
 const SNAPSHOT: &str = "before-";
 
@@ -50,43 +53,42 @@ impl LogicalVolume {
     pub(crate) fn create(&self, access: &mut Access<'_>) -> Result<(), Cause> {
         let group = self.call("vgcreate").arg("--yes").arg(&self.group).args(&self.devices);
         access.run(&group, &self.devices)?;
-        for call in match self.volume.kind {
-            VolumeKind::Linear => self.linear(access)?,
-            VolumeKind::Thin => self.thin_pool(),
-        } {
+        let calls = match self.volume.kind {
+            VolumeKind::Linear => self.linear(),
+            VolumeKind::Thin => vec![self.thin_pool()],
+        };
+        for call in calls {
             access.run(&call, &self.devices)?;
         }
         if self.volume.kind == VolumeKind::Thin {
-            let bytes = self.bytes("lvs", "lv_size", &format!("{}/{POOL}", self.group), access)?;
-            let thin = self
-                .call("lvcreate")
-                .args(["--yes", "--type", "thin"])
-                .args(["--thinpool", POOL, "--name", VOLUME])
-                .args(["--virtualsize".to_owned(), format!("{bytes}b")])
-                .arg(&self.group);
-            access.run(&thin, &self.devices)?;
+            let size = self.size_of_pool(access)?;
+            access.run(&self.thin(&size), &self.devices)?;
         }
         Ok(())
     }
 
-    /// With what its snapshots need left over.
-    fn linear(&self, access: &mut Access<'_>) -> Result<Vec<Invocation>, Cause> {
-        let call = self
-            .call("lvcreate")
-            .args(["--yes", "--wipesignatures", "n", "--zero", "n", "--name", VOLUME]);
-        let left_over = self.volume.snapshot_bytes.unwrap_or(0) * u64::from(self.snapshots);
-        let size = match left_over {
-            0 => ["--extents".to_owned(), "100%FREE".to_owned()],
-            _ => {
-                let free = self.bytes("vgs", "vg_free", &self.group, access)?;
-                let bytes = free.saturating_sub(left_over) / EXTENT_BYTES * EXTENT_BYTES;
-                ["--size".to_owned(), format!("{bytes}b")]
-            }
+    /// What its snapshots need is left over: another volume has it while the volume takes the rest.
+    fn linear(&self) -> Vec<Invocation> {
+        let create = |name: &str| {
+            let call = self
+                .call("lvcreate")
+                .args(["--yes", "--wipesignatures", "n", "--zero", "n"]);
+            call.args(["--name", name])
         };
-        Ok(vec![call.args(size).arg(&self.group)])
+        let volume = create(VOLUME).args(["--extents", "100%FREE"]).arg(&self.group);
+        let left_over = self.volume.snapshot_bytes.unwrap_or(0) * u64::from(self.snapshots);
+        if left_over == 0 {
+            return vec![volume];
+        }
+        let size = ["--size".to_owned(), format!("{left_over}b")];
+        let remove = self
+            .call("lvremove")
+            .arg("--yes")
+            .arg(format!("{}/{SPACE}", self.group));
+        vec![create(SPACE).args(size).arg(&self.group), volume, remove]
     }
 
-    fn thin_pool(&self) -> Vec<Invocation> {
+    fn thin_pool(&self) -> Invocation {
         let call = self
             .call("lvcreate")
             .args(["--yes", "--type", "thin-pool"])
@@ -97,17 +99,31 @@ impl LogicalVolume {
             Some(chunk) => call.arg("--chunksize").arg(chunk),
             None => call,
         };
-        vec![call.arg(&self.group)]
+        call.arg(&self.group)
     }
 
-    /// A number of bytes that LVM reports.
-    fn bytes(&self, command: &str, field: &str, of: &str, access: &mut Access<'_>) -> Result<u64, Cause> {
+    /// The thin LV, of this size.
+    fn thin(&self, size: &str) -> Invocation {
+        self.call("lvcreate")
+            .args(["--yes", "--type", "thin"])
+            .args(["--thinpool", POOL, "--name", VOLUME])
+            .args(["--virtualsize", size])
+            .arg(&self.group)
+    }
+
+    /// As LVM reports it: `8254390272B`. It is known only when the pool is there, so that a dry run has a word in its place.
+    fn size_of_pool(&self, access: &mut Access<'_>) -> Result<String, Cause> {
         let ask = self
-            .call(command)
-            .args(["--noheadings", "--units", "b", "--nosuffix", "--options", field, of]);
-        let answer = access.ask(&ask)?.stdout;
-        let bytes = answer.trim().parse();
-        bytes.map_err(|_| Cause::State(format!("{command} says that {field} of {of} is `{}`", answer.trim())))
+            .call("lvs")
+            .args(["--noheadings", "--units", "b", "--options", "lv_size"]);
+        let answer = access.ask(&ask.arg(format!("{}/{POOL}", self.group)))?.stdout;
+        match answer.trim() {
+            "" => Err(Cause::State(format!(
+                "lvs does not say how large {POOL} of {} is",
+                self.group
+            ))),
+            size => Ok(size.to_owned()),
+        }
     }
 
     /// Makes the volume available.

@@ -1,5 +1,6 @@
 //! The dry run: what would be done for a stack, as commands.
 
+use crate::around_test::snapshots::take_snapshots;
 use crate::machine::access::Access;
 use crate::machine::context::{Context, DiskKind, StackSetting};
 use crate::machine::disk_check::NoDiskCheck;
@@ -24,7 +25,7 @@ pub struct DryRun {
     pub place: PathBuf,
 }
 
-/// Lists what [`up`] and [`down`] do by running them on a machine in memory. Programs are called only for their
+/// Lists what [`up`], [`take_snapshots`] and [`down`] do by running them on a machine in memory. Programs are called only for their
 /// versions.
 pub fn dry_run(
     spec: &StackSpec,
@@ -41,6 +42,9 @@ pub fn dry_run(
     let stack = with(&mut listed, ledger, setting, |context| up(spec, disks, context));
     let stack = stack.map_err(|error| error.cause)?;
     let place = stack.mount_point.as_ref().unwrap_or(&stack.block_device).clone();
+    with(&mut listed, ledger, setting, |context| {
+        take_snapshots(&stack, spec, context)
+    })?;
     let commands = listed.take();
     let torn_down = with(&mut listed, ledger, setting, |context| down(stack, context));
     torn_down.map_err(|error| Cause::State(error.to_string()))?;

@@ -272,9 +272,7 @@ impl Contents {
                 let line = |(device, group): (&PathBuf, &String)| format!("  {}|{group}\n", device.display());
                 ended(call, self.volumes.iter().map(line).collect())
             }
-            (Tool::Lvm, "vgs" | "lvs") if words.iter().any(|word| word == "--nosuffix") => {
-                ended(call, "  1065353216\n".to_owned())
-            }
+            (Tool::Lvm, "lvs") if words.iter().any(|word| word == "lv_size") => ended(call, "  SIZE\n".to_owned()),
             (Tool::BcacheSuperShow, _) => match self.signatures.get(&device) {
                 Some(found) if found.names == [bcache::SIGNATURE] => {
                     ended(call, format!("cset.uuid\t\t{}\n", found.uuid))
@@ -464,7 +462,7 @@ impl Contents {
                 let volume = value_of(words, "--name").unwrap_or_default();
                 self.logical.insert(Path::new("/dev").join(group).join(volume));
             }
-            "lvconvert" | "vgchange" => {}
+            "lvconvert" | "vgchange" | "lvremove" => {}
             "vgremove" => {
                 let name = words.last().cloned().unwrap_or_default();
                 self.logical
