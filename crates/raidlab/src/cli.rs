@@ -7,6 +7,7 @@ pub mod exit_status;
 mod fleet;
 mod kernel;
 mod power_cuts;
+mod risk;
 mod run;
 mod stored;
 mod trace;
@@ -17,6 +18,7 @@ pub use disk::DiskCommand;
 pub use fleet::{MergeArguments, StatusArguments, SubmitArguments};
 pub use kernel::KernelCommand;
 pub use power_cuts::{PowerCutArguments, SoakArguments};
+pub use risk::{Range, RiskArguments};
 pub use run::{On, PlanArguments, RunArguments, Switch};
 pub use stored::{
     CompareArguments, ComparisonFormat, DigestArguments, ExportArguments, ImportArguments, ReportArguments,
@@ -95,6 +97,8 @@ pub enum Command {
     /// Show processor models, or measure this machine's processor
     #[command(subcommand)]
     Cpu(CpuCommand),
+    /// Estimate how likely it is that an array loses data, by failed disks and unreadable sectors
+    Risk(RiskArguments),
     /// Build or list the lab's kernels
     #[command(subcommand)]
     Kernel(KernelCommand),

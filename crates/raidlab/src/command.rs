@@ -16,6 +16,7 @@ mod package_files;
 mod plan;
 mod power_cut;
 mod report;
+mod risk;
 mod run;
 mod runs;
 mod shell;
@@ -50,6 +51,7 @@ pub fn dispatch(arguments: Arguments) -> Result<ExitCode, ExpectedError> {
         Command::Compare(arguments) => compare::compare(&arguments),
         Command::Disk(command) => disk::disk(&command),
         Command::Cpu(command) => cpu::cpu(&command),
+        Command::Risk(arguments) => risk::risk(&arguments),
         Command::Kernel(command) => kernel::kernel(&command),
         Command::Cache(command) => cache::cache(&command),
         Command::Trace(command) => trace::trace(&command),

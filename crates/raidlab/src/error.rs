@@ -54,6 +54,8 @@ pub enum ExpectedError {
     #[error("the script on standard input is longer than {mib_max} MiB")]
     LongScript { mib_max: u64 },
     #[error(transparent)]
+    Risk(#[from] risk::LayoutError),
+    #[error(transparent)]
     File(#[from] FileError),
     #[error(transparent)]
     Output(#[from] OutputError),
@@ -153,6 +155,7 @@ impl ExpectedError {
             | Self::LongScript { .. }
             | Self::LongTrace { .. }
             | Self::NoFigure { .. }
+            | Self::Risk(_)
             | Self::File(_)
             | Self::NoKernelTree { .. }
             | Self::NameOfVersion { .. }

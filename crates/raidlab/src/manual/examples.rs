@@ -205,6 +205,19 @@ pub const ALL: &[(&str, &[Example])] = &[
         )],
     ),
     (
+        "raidlab risk",
+        &[
+            (
+                "raidlab risk --disks 8 --level 6",
+                "Prints how many arrays of this kind lose data in 5 years, with published rates of failures.",
+            ),
+            (
+                "raidlab risk --disks 8 --level 5 --afr 0.8%..2% --rebuild 10h..2d --scrub never",
+                "The same of an array that is never scrubbed, with what is not known of its disks.",
+            ),
+        ],
+    ),
+    (
         "raidlab kernel build",
         &[
             (

@@ -21,6 +21,7 @@ fn every_command_explains_itself() {
         "disk measure",
         "disk replay",
         "disk import",
+        "risk",
         "kernel",
         "kernel build",
         "kernel list",

@@ -79,6 +79,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "real-disk",
             "report",
             "results",
+            "risk",
             "runner",
             "stats",
             "store",
@@ -88,6 +89,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "trial",
         ],
     ),
+    ("risk", &[]),
     ("requirements", &[]),
 ];
 

@@ -1,0 +1,113 @@
+//! Which disks are in one group, and how many of a group may be missing.
+
+/// A level by what it tolerates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scheme {
+    /// All disks are copies of each other.
+    Mirror,
+    /// One group, or several as RAID 50 and 60, with this number of redundant disks in each.
+    Parity(u32),
+    /// Groups of copies: RAID 10.
+    Mirrors,
+}
+
+/// Equal groups: the array is lost when one of them is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    groups: u32,
+    disks: u32,
+    parity: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LayoutError {
+    #[error("{disks} disks of {groups} groups are not enough: this level needs {needed} or more in each group")]
+    Few { disks: u32, groups: u32, needed: u32 },
+    #[error("{disks} disks cannot be divided into {groups} equal groups: write a multiple of {groups}")]
+    Unequal { disks: u32, groups: u32 },
+    #[error("{disks} disks cannot be divided into groups of {copies} copies: write a multiple of {copies}")]
+    Copies { disks: u32, copies: u32 },
+    #[error("{disks} disks are too many: at most {disks_max} in a group, and {disks_max} groups")]
+    Many { disks: u32, disks_max: u32 },
+}
+
+const DISKS_MAX: u32 = 1000;
+
+impl Layout {
+    /// `copies` is for [`Scheme::Mirrors`], `groups` for [`Scheme::Parity`].
+    pub fn new(scheme: Scheme, disks: u32, groups: u32, copies: u32) -> Result<Self, LayoutError> {
+        let (groups, parity, needed) = match scheme {
+            Scheme::Mirror => (1, disks.saturating_sub(1), 2),
+            Scheme::Parity(parity) => (groups.max(1), parity, parity + 1 + u32::from(parity == 1)),
+            Scheme::Mirrors if copies < 2 || disks < copies => {
+                let needed = copies.max(2);
+                return Err(LayoutError::Few {
+                    disks,
+                    groups: 1,
+                    needed,
+                });
+            }
+            Scheme::Mirrors if !disks.is_multiple_of(copies) => return Err(LayoutError::Copies { disks, copies }),
+            Scheme::Mirrors => (disks / copies, copies - 1, copies),
+        };
+        if !disks.is_multiple_of(groups) {
+            return Err(LayoutError::Unequal { disks, groups });
+        }
+        let in_group = disks / groups;
+        if in_group < needed {
+            return Err(LayoutError::Few { disks, groups, needed });
+        }
+        if in_group.max(groups) > DISKS_MAX {
+            let disks_max = DISKS_MAX;
+            return Err(LayoutError::Many { disks, disks_max });
+        }
+        Ok(Self {
+            groups,
+            disks: in_group,
+            parity,
+        })
+    }
+
+    pub const fn groups(self) -> u32 {
+        self.groups
+    }
+
+    /// Disks of a group.
+    pub const fn disks_of_group(self) -> u32 {
+        self.disks
+    }
+
+    /// Disks of a group that may be missing at the same time.
+    pub const fn parity(self) -> u32 {
+        self.parity
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_and_what_may_be_missing() {
+        let of = |scheme, disks, groups| {
+            Layout::new(scheme, disks, groups, 2).map(|l| (l.groups(), l.disks_of_group(), l.parity()))
+        };
+        assert_eq!(of(Scheme::Mirror, 3, 1), Ok((1, 3, 2)));
+        assert_eq!(of(Scheme::Mirrors, 8, 1), Ok((4, 2, 1)));
+        assert_eq!(of(Scheme::Parity(2), 24, 2), Ok((2, 12, 2)));
+        assert_eq!(
+            of(Scheme::Mirrors, 7, 1),
+            Err(LayoutError::Copies { disks: 7, copies: 2 })
+        );
+        assert_eq!(
+            of(Scheme::Parity(1), 9, 2),
+            Err(LayoutError::Unequal { disks: 9, groups: 2 })
+        );
+        let few = |disks, groups, needed| Err(LayoutError::Few { disks, groups, needed });
+        assert_eq!(of(Scheme::Parity(1), 2, 1), few(2, 1, 3));
+        assert_eq!(of(Scheme::Parity(2), 2, 1), few(2, 1, 3));
+        assert_eq!(of(Scheme::Mirror, 1, 1), few(1, 1, 2));
+        assert_eq!(of(Scheme::Mirrors, 0, 1), few(0, 1, 2));
+        assert!(of(Scheme::Parity(2), 5000, 1).is_err());
+    }
+}
