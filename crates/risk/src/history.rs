@@ -10,6 +10,9 @@
 use crate::model::DiskGroup;
 use crate::random::Random;
 
+/// A history ends when what is left of its weight is this part of what it has added up.
+const NEGLIGIBLE: f64 = 1e-9;
+
 #[derive(Clone, Copy, Debug)]
 struct Disk {
     /// When it was new.
@@ -113,7 +116,7 @@ impl<'a> Histories<'a> {
             self.fail(&mut state, at);
             self.degraded(state, 1);
             state = self.one_of_the_ends();
-            if state.now >= self.hours || state.kept <= 0.0 {
+            if state.now >= self.hours || state.kept <= NEGLIGIBLE * self.losses.group {
                 return self.losses;
             }
             let hazard = self.hazard(&state, self.hours);

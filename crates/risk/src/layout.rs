@@ -21,17 +21,30 @@ pub struct Layout {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LayoutError {
-    #[error("{disks} disks of {groups} groups are not enough: this level needs {needed} or more in each group")]
+    #[error("this level needs {} disks or more{}, not {disks}", needed * groups, in_groups(*groups))]
     Few { disks: u32, groups: u32, needed: u32 },
     #[error("{disks} disks cannot be divided into {groups} equal groups: write a multiple of {groups}")]
     Unequal { disks: u32, groups: u32 },
     #[error("{disks} disks cannot be divided into groups of {copies} copies: write a multiple of {copies}")]
     Copies { disks: u32, copies: u32 },
-    #[error("{disks} disks are too many: at most {disks_max} in a group, and {disks_max} groups")]
-    Many { disks: u32, disks_max: u32 },
+    #[error("{disks} disks are too many: at most {disks_max} in a group and {groups_max} groups")]
+    Many {
+        disks: u32,
+        disks_max: u32,
+        groups_max: u32,
+    },
 }
 
-const DISKS_MAX: u32 = 1000;
+/// Of a group: the time of a history grows with the square.
+const DISKS_MAX: u32 = 128;
+const GROUPS_MAX: u32 = 10_000;
+
+fn in_groups(groups: u32) -> String {
+    match groups {
+        1 => String::new(),
+        groups => format!(" for {groups} groups"),
+    }
+}
 
 impl Layout {
     /// `copies` is for [`Scheme::Mirrors`], `groups` for [`Scheme::Parity`].
@@ -57,9 +70,12 @@ impl Layout {
         if in_group < needed {
             return Err(LayoutError::Few { disks, groups, needed });
         }
-        if in_group.max(groups) > DISKS_MAX {
-            let disks_max = DISKS_MAX;
-            return Err(LayoutError::Many { disks, disks_max });
+        if in_group > DISKS_MAX || groups > GROUPS_MAX {
+            return Err(LayoutError::Many {
+                disks,
+                disks_max: DISKS_MAX,
+                groups_max: GROUPS_MAX,
+            });
         }
         Ok(Self {
             groups,

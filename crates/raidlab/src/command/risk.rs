@@ -117,7 +117,7 @@ fn text(arguments: &RiskArguments, layout: Layout, answer: &Answer) -> String {
         describe(arguments, layout),
         arrays(any.value)
     );
-    let _ = writeln!(text, "  ({} to {}, {why})\n", arrays_short(high), arrays_short(low));
+    let _ = writeln!(text, "  ({} to {}, {why})\n", arrays_short(low), arrays_short(high));
     let by_disk = 100.0 * answer.between.share_by_disk;
     let _ = writeln!(
         text,
