@@ -26,7 +26,7 @@ pub struct Estimate {
     pub any: Figure,
     /// The array is lost, also after sectors were.
     pub array: Figure,
-    /// Of the first losses, the part that a further failed disk causes. The others are unreadable sectors.
+    /// The part of the first losses that a further failed disk causes. The others are unreadable sectors.
     pub share_by_disk: f64,
     pub histories: u64,
     /// Simulated years of the array.

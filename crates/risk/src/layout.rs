@@ -35,7 +35,7 @@ pub enum LayoutError {
     },
 }
 
-/// Of a group: the time of a history grows with the square.
+/// The most disks of a group: the time of a history grows with the square.
 const DISKS_MAX: u32 = 128;
 const GROUPS_MAX: u32 = 10_000;
 

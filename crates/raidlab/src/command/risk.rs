@@ -147,7 +147,7 @@ fn text(arguments: &RiskArguments, layout: Layout, answer: &Answer) -> String {
     text + NOT_MODELLED
 }
 
-/// Of the inputs' ranges, or of the Monte Carlo if there are none.
+/// The ends by the inputs' ranges, or by the Monte Carlo if there are none.
 fn range_of(answer: &Answer, figure: fn(&Estimate) -> Figure) -> (f64, f64) {
     match &answer.ends {
         Some((low, high)) => (figure(low).low, figure(high).high),
