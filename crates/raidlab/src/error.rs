@@ -54,7 +54,7 @@ pub enum ExpectedError {
     #[error("the script on standard input is longer than {mib_max} MiB")]
     LongScript { mib_max: u64 },
     #[error(transparent)]
-    Risk(#[from] risk::LayoutError),
+    Risk(#[from] risk::RedundantLayoutError),
     #[error(transparent)]
     File(#[from] FileError),
     #[error(transparent)]

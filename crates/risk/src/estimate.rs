@@ -14,7 +14,7 @@ pub struct Effort {
 
 /// A probability with the 95 % interval of the Monte Carlo, which says nothing of the inputs.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Figure {
+pub struct Probability {
     pub value: f64,
     pub low: f64,
     pub high: f64,
@@ -23,9 +23,9 @@ pub struct Figure {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
     /// Anything is lost: the array, or sectors.
-    pub any: Figure,
+    pub any: Probability,
     /// The array is lost, also after sectors were.
-    pub array: Figure,
+    pub array: Probability,
     /// The part of the first losses that a further failed disk causes. The others are unreadable sectors.
     pub share_by_disk: f64,
     pub histories: u64,
@@ -132,7 +132,7 @@ pub fn estimate(model: &Model, effort: Effort, seed: u64) -> Estimate {
 }
 
 /// The probability p of a group is 1 - (1 - p)^groups of an array; its error by the slope of that.
-fn figure(strata: &[Stratum<'_>], sums: fn(&Stratum<'_>) -> Sums, count: f64, groups: f64) -> Figure {
+fn figure(strata: &[Stratum<'_>], sums: fn(&Stratum<'_>) -> Sums, count: f64, groups: f64) -> Probability {
     let (mut value, mut variance) = (0.0, 0.0);
     for stratum in strata {
         let (mean, variance_of_mean) = sums(stratum).mean(count);
@@ -143,7 +143,7 @@ fn figure(strata: &[Stratum<'_>], sums: fn(&Stratum<'_>) -> Sums, count: f64, gr
         variance += (stratum.share * slope).powi(2) * variance_of_mean;
     }
     let half = 1.96 * variance.sqrt();
-    Figure {
+    Probability {
         value,
         low: (value - half).max(0.0),
         high: (value + half).min(1.0),

@@ -7,7 +7,7 @@
 //! have a whole group again, one of them goes on, drawn by its weight, with the weight of all (resampling). None of
 //! this changes a mean.
 
-use crate::model::DiskGroup;
+use crate::model::GroupModel;
 use crate::random::Random;
 
 /// A history ends when what is left of its weight is this part of what it has added up.
@@ -65,7 +65,7 @@ impl State {
 }
 
 pub struct Histories<'a> {
-    pub disk: &'a DiskGroup,
+    pub disk: &'a GroupModel,
     pub disks: u32,
     pub parity: u32,
     pub hours: f64,
@@ -76,7 +76,7 @@ pub struct Histories<'a> {
 }
 
 impl<'a> Histories<'a> {
-    pub const fn new(disk: &'a DiskGroup, disks: u32, parity: u32, hours: f64, random: Random) -> Self {
+    pub const fn new(disk: &'a GroupModel, disks: u32, parity: u32, hours: f64, random: Random) -> Self {
         Self {
             disk,
             disks,

@@ -13,14 +13,14 @@ pub enum Scheme {
 
 /// Equal groups: the array is lost when one of them is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Layout {
+pub struct RedundantLayout {
     groups: u32,
     disks: u32,
     parity: u32,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum LayoutError {
+pub enum RedundantLayoutError {
     #[error("this level needs {} disks or more{}, not {disks}", needed * groups, in_groups(*groups))]
     Few { disks: u32, groups: u32, needed: u32 },
     #[error("{disks} disks cannot be divided into {groups} equal groups: write a multiple of {groups}")]
@@ -46,32 +46,34 @@ fn in_groups(groups: u32) -> String {
     }
 }
 
-impl Layout {
+impl RedundantLayout {
     /// `copies` is for [`Scheme::Mirrors`], `groups` for [`Scheme::Parity`].
-    pub fn new(scheme: Scheme, disks: u32, groups: u32, copies: u32) -> Result<Self, LayoutError> {
+    pub fn new(scheme: Scheme, disks: u32, groups: u32, copies: u32) -> Result<Self, RedundantLayoutError> {
         let (groups, parity, needed) = match scheme {
             Scheme::Mirror => (1, disks.saturating_sub(1), 2),
             Scheme::Parity(parity) => (groups.max(1), parity, parity + 1 + u32::from(parity == 1)),
             Scheme::Mirrors if copies < 2 || disks < copies => {
                 let needed = copies.max(2);
-                return Err(LayoutError::Few {
+                return Err(RedundantLayoutError::Few {
                     disks,
                     groups: 1,
                     needed,
                 });
             }
-            Scheme::Mirrors if !disks.is_multiple_of(copies) => return Err(LayoutError::Copies { disks, copies }),
+            Scheme::Mirrors if !disks.is_multiple_of(copies) => {
+                return Err(RedundantLayoutError::Copies { disks, copies });
+            }
             Scheme::Mirrors => (disks / copies, copies - 1, copies),
         };
         if !disks.is_multiple_of(groups) {
-            return Err(LayoutError::Unequal { disks, groups });
+            return Err(RedundantLayoutError::Unequal { disks, groups });
         }
         let in_group = disks / groups;
         if in_group < needed {
-            return Err(LayoutError::Few { disks, groups, needed });
+            return Err(RedundantLayoutError::Few { disks, groups, needed });
         }
         if in_group > DISKS_MAX || groups > GROUPS_MAX {
-            return Err(LayoutError::Many {
+            return Err(RedundantLayoutError::Many {
                 disks,
                 disks_max: DISKS_MAX,
                 groups_max: GROUPS_MAX,
@@ -106,20 +108,20 @@ mod tests {
     #[test]
     fn groups_and_what_may_be_missing() {
         let of = |scheme, disks, groups| {
-            Layout::new(scheme, disks, groups, 2).map(|l| (l.groups(), l.disks_of_group(), l.parity()))
+            RedundantLayout::new(scheme, disks, groups, 2).map(|l| (l.groups(), l.disks_of_group(), l.parity()))
         };
         assert_eq!(of(Scheme::Mirror, 3, 1), Ok((1, 3, 2)));
         assert_eq!(of(Scheme::Mirrors, 8, 1), Ok((4, 2, 1)));
         assert_eq!(of(Scheme::Parity(2), 24, 2), Ok((2, 12, 2)));
         assert_eq!(
             of(Scheme::Mirrors, 7, 1),
-            Err(LayoutError::Copies { disks: 7, copies: 2 })
+            Err(RedundantLayoutError::Copies { disks: 7, copies: 2 })
         );
         assert_eq!(
             of(Scheme::Parity(1), 9, 2),
-            Err(LayoutError::Unequal { disks: 9, groups: 2 })
+            Err(RedundantLayoutError::Unequal { disks: 9, groups: 2 })
         );
-        let few = |disks, groups, needed| Err(LayoutError::Few { disks, groups, needed });
+        let few = |disks, groups, needed| Err(RedundantLayoutError::Few { disks, groups, needed });
         assert_eq!(of(Scheme::Parity(1), 2, 1), few(2, 1, 3));
         assert_eq!(of(Scheme::Parity(2), 2, 1), few(2, 1, 3));
         assert_eq!(of(Scheme::Mirror, 1, 1), few(1, 1, 2));

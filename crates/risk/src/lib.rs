@@ -12,11 +12,11 @@ mod lifetime;
 mod model;
 mod random;
 
-pub use estimate::{Effort, Estimate, Figure, estimate};
+pub use estimate::{Effort, Estimate, Probability, estimate};
 pub use latent::{Latent, Scrub};
-pub use layout::{Layout, LayoutError, Scheme};
+pub use layout::{RedundantLayout, RedundantLayoutError, Scheme};
 pub use lifetime::{Weibull, WeibullError};
-pub use model::{Batch, DiskGroup, Model};
+pub use model::{Batch, GroupModel, Model};
 
 /// Hours of a mean year (365.25 days).
 pub const HOURS_PER_YEAR: f64 = 8766.0;

@@ -1,7 +1,7 @@
 //! What is simulated.
 
 use crate::latent::Latent;
-use crate::layout::Layout;
+use crate::layout::RedundantLayout;
 use crate::lifetime::Weibull;
 
 /// Disks that were made and bought together: in this share of the arrays, all first disks fail this number of times as
@@ -23,7 +23,7 @@ impl Batch {
 
 /// What differs between a disk and another in time, not in kind.
 #[derive(Clone, Debug)]
-pub struct DiskGroup {
+pub struct GroupModel {
     /// Time from the start of a disk until it fails.
     pub lifetime: Weibull,
     /// Time from a failure until the replacement's rebuild begins (0: a spare is there).
@@ -38,8 +38,8 @@ pub struct DiskGroup {
 
 #[derive(Clone, Debug)]
 pub struct Model {
-    pub layout: Layout,
-    pub disk: DiskGroup,
+    pub layout: RedundantLayout,
+    pub disk: GroupModel,
     pub batch: Option<Batch>,
     /// Length of a history.
     pub hours: f64,

@@ -3,7 +3,10 @@
 use super::{print, print_json};
 use crate::cli::{Format, Range, RiskArguments};
 use crate::error::ExpectedError;
-use risk::{DiskGroup, Effort, Estimate, Figure, HOURS_PER_YEAR, Latent, Layout, Model, Scrub, Weibull, estimate};
+use risk::{
+    Effort, Estimate, GroupModel, HOURS_PER_YEAR, Latent, Model, Probability, RedundantLayout, Scrub, Weibull,
+    estimate,
+};
 use std::fmt::Write;
 use std::process::ExitCode;
 
@@ -43,7 +46,7 @@ pub fn risk(arguments: &RiskArguments) -> Result<ExitCode, ExpectedError> {
     let level = &arguments.level;
     let groups = arguments.groups.map_or(level.groups, |groups| groups as u32);
     let (disks, copies) = (arguments.disks as u32, arguments.copies as u32);
-    let layout = Layout::new(level.scheme, disks, groups, copies)?;
+    let layout = RedundantLayout::new(level.scheme, disks, groups, copies)?;
     let of = |end, latent| estimate(&model(arguments, layout, end, latent), EFFORT, arguments.seed);
     let ranges = [
         arguments.afr,
@@ -69,7 +72,7 @@ pub fn risk(arguments: &RiskArguments) -> Result<ExitCode, ExpectedError> {
 }
 
 /// `latent` is in place of that of the arguments.
-fn model(arguments: &RiskArguments, layout: Layout, end: End, latent: Option<Latent>) -> Model {
+fn model(arguments: &RiskArguments, layout: RedundantLayout, end: End, latent: Option<Latent>) -> Model {
     let of = |range: Range| match end {
         End::Low => range.low,
         End::Between => range.value,
@@ -87,7 +90,7 @@ fn model(arguments: &RiskArguments, layout: Layout, end: End, latent: Option<Lat
     };
     Model {
         layout,
-        disk: DiskGroup {
+        disk: GroupModel {
             lifetime: weibull(0.0, scale, arguments.shape),
             delay: of(arguments.replace_after),
             rebuild: weibull(of(arguments.rebuild), arguments.rebuild_extra, REBUILD_SHAPE),
@@ -99,7 +102,7 @@ fn model(arguments: &RiskArguments, layout: Layout, end: End, latent: Option<Lat
     }
 }
 
-fn text(arguments: &RiskArguments, layout: Layout, answer: &Answer) -> String {
+fn text(arguments: &RiskArguments, layout: RedundantLayout, answer: &Answer) -> String {
     let mut text = String::new();
     let any = answer.between.any;
     let (low, high) = range_of(answer, |estimate| estimate.any);
@@ -126,7 +129,7 @@ fn text(arguments: &RiskArguments, layout: Layout, answer: &Answer) -> String {
         share(100.0 - by_disk)
     );
     let _ = writeln!(text, "{:<44}{:>9}   range", "", "P");
-    let mut row = |what: &str, figure: Figure, (low, high): (f64, f64)| {
+    let mut row = |what: &str, figure: Probability, (low, high): (f64, f64)| {
         let _ = writeln!(text, "{what:<44}{:>9.1e}   {low:.1e} to {high:.1e}", figure.value);
     };
     row("anything lost", any, (low, high));
@@ -148,14 +151,14 @@ fn text(arguments: &RiskArguments, layout: Layout, answer: &Answer) -> String {
 }
 
 /// The ends by the inputs' ranges, or by the Monte Carlo if there are none.
-fn range_of(answer: &Answer, figure: fn(&Estimate) -> Figure) -> (f64, f64) {
+fn range_of(answer: &Answer, figure: fn(&Estimate) -> Probability) -> (f64, f64) {
     match &answer.ends {
         Some((low, high)) => (figure(low).low, figure(high).high),
         None => (figure(&answer.between).low, figure(&answer.between).high),
     }
 }
 
-fn describe(arguments: &RiskArguments, layout: Layout) -> String {
+fn describe(arguments: &RiskArguments, layout: RedundantLayout) -> String {
     let whole = format!("{} of {} disks", arguments.level.word, arguments.disks);
     match layout.groups() {
         1 => whole,
@@ -250,9 +253,9 @@ fn arrays_short(probability: f64) -> String {
     }
 }
 
-fn json(arguments: &RiskArguments, layout: Layout, answer: &Answer) -> serde_json::Value {
+fn json(arguments: &RiskArguments, layout: RedundantLayout, answer: &Answer) -> serde_json::Value {
     let figure =
-        |figure: Figure| serde_json::json!({"value": figure.value, "low": figure.low, "high": figure.high});
+        |figure: Probability| serde_json::json!({"value": figure.value, "low": figure.low, "high": figure.high});
     let estimate = |estimate: &Estimate| {
         serde_json::json!({
             "any_loss": figure(estimate.any), "array_lost": figure(estimate.array),

@@ -4,7 +4,7 @@
 //! (ACM TOS 10(2), 2014) are over the same four processes, but the paper was not at hand.
 
 use super::{of_parity, precise};
-use risk::{DiskGroup, HOURS_PER_YEAR, Latent, Scrub, Weibull};
+use risk::{GroupModel, HOURS_PER_YEAR, Latent, Scrub, Weibull};
 
 /// ∫h^power dt of a Weibull hazard without a minimum.
 fn of_hazard(scale: f64, shape: f64, power: f64, hours: f64) -> f64 {
@@ -12,8 +12,8 @@ fn of_hazard(scale: f64, shape: f64, power: f64, hours: f64) -> f64 {
     (shape / scale).powf(power) * scale * (hours / scale).powf(exponent) / exponent
 }
 
-fn disk(scale: f64, shape: f64, latent: Latent, is_progress_safe: bool) -> DiskGroup {
-    DiskGroup {
+fn disk(scale: f64, shape: f64, latent: Latent, is_progress_safe: bool) -> GroupModel {
+    GroupModel {
         lifetime: Weibull::new(0.0, scale, shape).expect("valid"),
         delay: 0.0,
         rebuild: Weibull::fixed(20.0).expect("valid"),

@@ -5,11 +5,13 @@ mod chain;
 mod integrals;
 mod plain;
 
-use risk::{DiskGroup, Effort, Estimate, HOURS_PER_YEAR, Latent, Layout, Model, Scheme, Weibull, estimate};
+use risk::{
+    Effort, Estimate, GroupModel, HOURS_PER_YEAR, Latent, Model, RedundantLayout, Scheme, Weibull, estimate,
+};
 
 /// Disks with constant rates of failure and of rebuilds (means in hours), without sector errors.
-fn exponential(life: f64, rebuild: f64) -> DiskGroup {
-    DiskGroup {
+fn exponential(life: f64, rebuild: f64) -> GroupModel {
+    GroupModel {
         lifetime: Weibull::new(0.0, life, 1.0).expect("valid"),
         delay: 0.0,
         rebuild: Weibull::new(0.0, rebuild, 1.0).expect("valid"),
@@ -18,9 +20,9 @@ fn exponential(life: f64, rebuild: f64) -> DiskGroup {
     }
 }
 
-fn of_parity(disk: DiskGroup, disks: u32, parity: u32, years: f64) -> Model {
+fn of_parity(disk: GroupModel, disks: u32, parity: u32, years: f64) -> Model {
     Model {
-        layout: Layout::new(Scheme::Parity(parity), disks, 1, 2).expect("valid"),
+        layout: RedundantLayout::new(Scheme::Parity(parity), disks, 1, 2).expect("valid"),
         disk,
         batch: None,
         hours: years * HOURS_PER_YEAR,

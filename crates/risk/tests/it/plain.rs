@@ -2,7 +2,7 @@
 //! every loss is counted. Without weights it needs arrays that fail often.
 
 use super::{of_parity, precise};
-use risk::{DiskGroup, HOURS_PER_YEAR, Latent, Scrub, Weibull};
+use risk::{GroupModel, HOURS_PER_YEAR, Latent, Scrub, Weibull};
 
 const LIFE: (f64, f64) = (30_000.0, 1.3);
 const REBUILD: (f64, f64, f64) = (100.0, 300.0, 2.0);
@@ -109,7 +109,7 @@ fn a_simulation_without_weights_finds_the_same() {
             any += f64::from(u8::from(array || sectors)) / f64::from(count);
             arrays += f64::from(u8::from(array)) / f64::from(count);
         }
-        let disk = DiskGroup {
+        let disk = GroupModel {
             lifetime: Weibull::new(0.0, LIFE.0, LIFE.1).expect("valid"),
             delay: DELAY,
             rebuild: Weibull::new(REBUILD.0, REBUILD.1, REBUILD.2).expect("valid"),
