@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use std::time::Duration;
 use study::event::Event;
 use study::plan::Cell;
-use study::stack::FilesystemKind;
+use study::stack::{FilesystemKind, Layer};
 use study_file::Known;
 use trial::ProcessEnd;
 
@@ -42,9 +42,16 @@ fn sample(cells: Vec<Cell>) -> Vec<Cell> {
     picked
 }
 
-/// A stack as crate `stack`'s example `provisioning` reads it.
+/// A stack as crate `stack`'s example `provisioning` reads it, without snapshots: it is not used, and they are taken for a workload.
 fn stack(cell: &Cell, zeroed: bool, failures: bool) -> Value {
-    json!({ "disks": cell.machine.disks, "spec": cell.stack, "zeroed": zeroed, "failures": failures })
+    let mut spec = (*cell.stack).clone();
+    spec.snapshots = 0;
+    for layer in &mut spec.layers {
+        if let Layer::Volume(volume) = layer {
+            volume.snapshot_bytes = None;
+        }
+    }
+    json!({ "disks": cell.machine.disks, "spec": spec, "zeroed": zeroed, "failures": failures })
 }
 
 /// The crates of that example.
