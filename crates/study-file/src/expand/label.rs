@@ -202,9 +202,6 @@ fn part(axis: &str, word: &str, named: &Named) -> Option<String> {
     if word == "default" {
         return None;
     }
-    if LAYERS.contains(&axis) {
-        return layer(axis, word);
-    }
     Some(match axis {
         "level" => return level_words(named.level),
         "members" => format!("({})", word.replace(',', " + ")),
@@ -274,28 +271,11 @@ fn part(axis: &str, word: &str, named: &Named) -> Option<String> {
         "chunk" | "size" | "metadata" => format!("{axis} {word}"),
         "read_ahead" => format!("read-ahead {word}"),
         "scheduler" => format!("scheduler {word}"),
-        _ => word.to_owned(),
+        _ => return layer(axis, word),
     })
 }
 
-/// The axes of layers and snapshots.
-const LAYERS: &[&str] = &[
-    "partition",
-    "partition_start",
-    "cache",
-    "cache_mode",
-    "cache_size",
-    "luks",
-    "luks_sector_size",
-    "no_read_workqueue",
-    "no_write_workqueue",
-    "volume",
-    "volume_chunk",
-    "snapshot_size",
-    "snapshots",
-];
-
-/// The same of a layer.
+/// The same of an axis of layers or snapshots, or one whose values stand for themselves.
 fn layer(axis: &str, word: &str) -> Option<String> {
     Some(match axis {
         "partition" | "cache" | "luks" | "volume" if word == "none" => return None,
