@@ -2,6 +2,7 @@
 
 mod pool;
 
+use crate::array::lvm;
 use crate::array::lvm_cache::{self, CachedVolume};
 use crate::array::lvm_volume::{self, LogicalVolume};
 use crate::array::md::{self, Array};
@@ -108,9 +109,9 @@ fn opened(
             }
             Layer::Partition(_) => scanned_partition(&top, context)?,
             Layer::Volume(volume) => {
-                let volume = LogicalVolume::of(volume, 0, stack, &top, &mut context.access);
-                context.access.run(&volume.activation(), &volume.devices)?;
-                volume.node()
+                let volume = LogicalVolume::of(volume, 0, stack, &top, context.access.executor);
+                context.access.run(&volume.group.activation(), &volume.group.devices)?;
+                volume.group.node()
             }
             Layer::Cache(cache) if cache.kind == CacheKind::Bcache => {
                 let disk = disks.first(CACHE)?;
@@ -123,8 +124,8 @@ fn opened(
             Layer::Cache(cache) => {
                 let on = [top.as_path(), disks.first(CACHE)?];
                 let volume = CachedVolume::of(cache, stack, on, context.access.executor);
-                context.access.run(&volume.activation(), &volume.devices)?;
-                volume.node()
+                context.access.run(&volume.group.activation(), &volume.group.devices)?;
+                volume.group.node()
             }
         };
     }
@@ -162,7 +163,7 @@ fn close_layers(layers: &[Layer], member: Option<usize>, context: &mut Context<'
 
 /// Removes the devices of a volume group, those that are on others first.
 fn close_group(group: &str, context: &mut Context<'_>) -> Result<(), Cause> {
-    let prefix = format!("{}-", group.replace('-', "--"));
+    let prefix = lvm::mapper_prefix(group);
     loop {
         let listed = context.access.ask(&Invocation::new(Tool::Dmsetup).arg("ls"))?.stdout;
         let names = listed.lines().filter_map(|line| line.split_whitespace().next());

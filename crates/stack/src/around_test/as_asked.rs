@@ -6,16 +6,17 @@
 
 mod mount_options;
 
+use crate::array::lvm_cache;
 use crate::array::md::{self, Array, write_mostly};
 use crate::machine::context::{Context, DiskKind};
 use crate::machine::device::BlockDevice;
+use crate::machine::device_mapper;
 use crate::machine::error::Cause;
 use crate::machine::executor::Executor;
 use crate::machine::request_queue;
 use crate::setup::stack::Stack;
 use study::event::Guard;
-use study::stack::{ArraySpec, Bitmap, CacheKind, Layer, Level, StackSpec};
-use tools::{Invocation, Tool};
+use study::stack::{ArraySpec, Bitmap, CacheKind, Level, StackSpec};
 
 /// A setting that the kernel has otherwise than the study.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -289,15 +290,11 @@ fn of_discards(
     Ok(())
 }
 
-/// The mode of dm-cache, which its table has.
+/// The mode of the stack's dm-cache, which its table has: the machine may have others.
 fn of_cache(spec: &StackSpec, all: &mut Comparison, context: &mut Context<'_>) -> Result<(), Cause> {
-    let caches = spec.layers.iter().filter_map(|layer| match layer {
-        Layer::Cache(cache) if cache.kind == CacheKind::DmCache => Some(cache),
-        _ => None,
-    });
-    for cache in caches {
-        let call = Invocation::new(Tool::Dmsetup).args(["table", "--target", "cache"]);
-        let table = context.access.ask(&call)?.stdout;
+    if let Some(cache) = spec.cache().filter(|cache| cache.kind == CacheKind::DmCache) {
+        let name = lvm_cache::mapper_name(context.setting.name);
+        let table = context.access.ask(&device_mapper::table(&name))?.stdout;
         let asked = if cache.writeback { "writeback" } else { "writethrough" };
         all.compare("mode of dm-cache", asked, table.trim());
     }

@@ -67,34 +67,37 @@ pub(crate) fn stop(backing: &Path, set: &str, executor: &mut dyn Executor) -> Re
     }
     let of_device = executor.device(backing)?.sysfs.join("bcache");
     let of_set = Path::new("/sys/fs/bcache").join(set);
-    for folder in [&of_device, &of_set] {
-        if executor.exists(folder) {
-            executor.write(&folder.join("stop"), "1")?;
-        }
-    }
-    for _ in 0..600 {
-        if !executor.exists(&of_device) && !executor.exists(&of_set) {
-            return Ok(());
-        }
-        executor.sleep(Duration::from_millis(100));
-    }
-    Err(Cause::State(format!("bcache on {} does not stop", backing.display())))
+    stop_those(executor, |executor| {
+        let folders = [&of_device, &of_set].into_iter();
+        Ok(folders.filter(|folder| executor.exists(folder)).cloned().collect())
+    })
 }
 
 /// Stops every bcache device and cache set of the machine.
 pub(crate) fn stop_all(executor: &mut dyn Executor) -> Result<(), Cause> {
-    let mut up = devices_and_sets(executor)?;
+    stop_those(executor, devices_and_sets)
+}
+
+/// Stops the devices and sets with these folders in /sys, and waits until they are gone.
+fn stop_those(
+    executor: &mut dyn Executor,
+    left: impl Fn(&mut dyn Executor) -> Result<Vec<PathBuf>, Cause>,
+) -> Result<(), Cause> {
+    let mut up = left(executor)?;
     for folder in &up {
-        executor.write(&folder.join("stop"), "1")?;
+        // A set may end with its device.
+        if executor.exists(folder) {
+            executor.write(&folder.join("stop"), "1")?;
+        }
     }
     for _ in 0..600 {
         if up.is_empty() {
             return Ok(());
         }
         executor.sleep(Duration::from_millis(100));
-        up = devices_and_sets(executor)?;
+        up = left(executor)?;
     }
-    Err(Cause::State(format!("{} of bcache does not stop", up[0].display())))
+    Err(Cause::State(format!("{} does not stop", up[0].display())))
 }
 
 /// Folders in /sys, devices first: a set waits for its devices.

@@ -9,7 +9,7 @@ use study::stack::{ArraySpec, Level, Members};
 use tools::{Invocation, Tool};
 
 /// Name of the volume in its group.
-const VOLUME: &str = "data";
+pub(crate) const VOLUME: &str = "data";
 
 /// Maximum time without progress of the synchronisation.
 const STALLED: Duration = Duration::from_secs(600);
@@ -52,6 +52,48 @@ pub(crate) fn call_with(command: &str, devices: &[PathBuf], udev: bool, settings
          backup {{ backup=0 archive=0 }} global {{ use_lvmpolld=0 }}{settings}"
     );
     Invocation::new(Tool::Lvm).arg(command).arg("--config").arg(config)
+}
+
+/// A volume group on other layers, with one volume that is used.
+#[derive(Clone, Debug)]
+pub(crate) struct LayerGroup {
+    pub(crate) name: String,
+    pub(crate) devices: Vec<PathBuf>,
+    /// udev creates the device nodes.
+    udev: bool,
+}
+
+impl LayerGroup {
+    pub(crate) fn of(name: String, devices: &[&Path], executor: &mut dyn Executor) -> Self {
+        Self {
+            name,
+            devices: devices.iter().map(|device| device.to_path_buf()).collect(),
+            udev: udev_runs(executor),
+        }
+    }
+
+    /// The node of its volume.
+    pub(crate) fn node(&self) -> PathBuf {
+        Path::new("/dev").join(&self.name).join(VOLUME)
+    }
+
+    pub(crate) fn call(&self, command: &str) -> Invocation {
+        call_with(command, &self.devices, self.udev, ON_ANY_DEVICE)
+    }
+
+    pub(crate) fn creation(&self) -> Invocation {
+        self.call("vgcreate").arg("--yes").arg(&self.name).args(&self.devices)
+    }
+
+    /// Makes the volume available.
+    pub(crate) fn activation(&self) -> Invocation {
+        self.call("vgchange").args(["--yes", "--activate", "y"]).arg(&self.name)
+    }
+}
+
+/// How the names of a group's devices begin in device mapper, which LVM writes with double hyphens.
+pub(crate) fn mapper_prefix(group: &str) -> String {
+    format!("{}-", group.replace('-', "--"))
 }
 
 /// Name of a stack's volume group. Its folder in /dev has the same name, which must not be /dev/raidlab, the lab's

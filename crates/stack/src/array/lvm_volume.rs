@@ -1,14 +1,14 @@
 //! A logical volume with all of a volume group on one device, and its snapshots: how LVM is called.
 
-use super::lvm;
+use super::lvm::{self, LayerGroup, VOLUME};
 use crate::machine::access::Access;
 use crate::machine::error::Cause;
-use std::path::{Path, PathBuf};
+use crate::machine::executor::Executor;
+use std::path::Path;
 use study::stack::{Volume, VolumeKind};
 use tools::Invocation;
 
-/// Names of the volume and of its thin pool in their group.
-const VOLUME: &str = "data";
+/// Name of the volume's thin pool in its group.
 const POOL: &str = "pool";
 /// A volume that leaves space for snapshots.
 const SPACE: &str = "space";
@@ -22,10 +22,7 @@ pub(crate) struct LogicalVolume {
     pub(crate) volume: Volume,
     /// Snapshots for which a linear LV leaves space.
     pub(crate) snapshots: u32,
-    pub(crate) group: String,
-    pub(crate) devices: [PathBuf; 1],
-    /// udev creates the device nodes.
-    pub(crate) udev: bool,
+    pub(crate) group: LayerGroup,
 }
 
 /// Name of a stack's volume group.
@@ -35,34 +32,27 @@ pub(crate) fn group_of(stack: &str) -> String {
 
 impl LogicalVolume {
     /// That of a stack, on a device.
-    pub(crate) fn of(volume: Volume, snapshots: u32, stack: &str, on: &Path, access: &mut Access<'_>) -> Self {
+    pub(crate) fn of(volume: Volume, snapshots: u32, stack: &str, on: &Path, executor: &mut dyn Executor) -> Self {
         Self {
             volume,
             snapshots,
-            group: group_of(stack),
-            devices: [on.to_owned()],
-            udev: lvm::udev_runs(access.executor),
+            group: LayerGroup::of(group_of(stack), &[on], executor),
         }
-    }
-
-    pub(crate) fn node(&self) -> PathBuf {
-        Path::new("/dev").join(&self.group).join(VOLUME)
     }
 
     /// The group and its volumes.
     pub(crate) fn create(&self, access: &mut Access<'_>) -> Result<(), Cause> {
-        let group = self.call("vgcreate").arg("--yes").arg(&self.group).args(&self.devices);
-        access.run(&group, &self.devices)?;
+        access.run(&self.group.creation(), &self.group.devices)?;
         let calls = match self.volume.kind {
             VolumeKind::Linear => self.linear(),
             VolumeKind::Thin => vec![self.thin_pool()],
         };
         for call in calls {
-            access.run(&call, &self.devices)?;
+            access.run(&call, &self.group.devices)?;
         }
         if self.volume.kind == VolumeKind::Thin {
             let size = self.size_of_pool(access)?;
-            access.run(&self.thin(&size), &self.devices)?;
+            access.run(&self.thin(&size), &self.group.devices)?;
         }
         Ok(())
     }
@@ -71,25 +61,28 @@ impl LogicalVolume {
     fn linear(&self) -> Vec<Invocation> {
         let create = |name: &str| {
             let call = self
+                .group
                 .call("lvcreate")
                 .args(["--yes", "--wipesignatures", "n", "--zero", "n"]);
             call.args(["--name", name])
         };
-        let volume = create(VOLUME).args(["--extents", "100%FREE"]).arg(&self.group);
+        let volume = create(VOLUME).args(["--extents", "100%FREE"]).arg(&self.group.name);
         let left_over = self.volume.snapshot_bytes.unwrap_or(0) * u64::from(self.snapshots);
         if left_over == 0 {
             return vec![volume];
         }
         let size = ["--size".to_owned(), format!("{left_over}b")];
         let remove = self
+            .group
             .call("lvremove")
             .arg("--yes")
-            .arg(format!("{}/{SPACE}", self.group));
-        vec![create(SPACE).args(size).arg(&self.group), volume, remove]
+            .arg(format!("{}/{SPACE}", self.group.name));
+        vec![create(SPACE).args(size).arg(&self.group.name), volume, remove]
     }
 
     fn thin_pool(&self) -> Invocation {
         let call = self
+            .group
             .call("lvcreate")
             .args(["--yes", "--type", "thin-pool"])
             .args(["--poolmetadataspare", "n"])
@@ -99,43 +92,38 @@ impl LogicalVolume {
             Some(chunk) => call.arg("--chunksize").arg(chunk),
             None => call,
         };
-        call.arg(&self.group)
+        call.arg(&self.group.name)
     }
 
     /// The thin LV, of this size.
     fn thin(&self, size: &str) -> Invocation {
-        self.call("lvcreate")
+        self.group
+            .call("lvcreate")
             .args(["--yes", "--type", "thin"])
             .args(["--thinpool", POOL, "--name", VOLUME])
             .args(["--virtualsize", size])
-            .arg(&self.group)
+            .arg(&self.group.name)
     }
 
     /// As LVM reports it: `8254390272B`. It is known only when the pool is there, so that a dry run has a word in its place.
     fn size_of_pool(&self, access: &mut Access<'_>) -> Result<String, Cause> {
         let ask = self
+            .group
             .call("lvs")
             .args(["--noheadings", "--units", "b", "--options", "lv_size"]);
-        let answer = access.ask(&ask.arg(format!("{}/{POOL}", self.group)))?.stdout;
+        let answer = access.ask(&ask.arg(format!("{}/{POOL}", self.group.name)))?.stdout;
         match answer.trim() {
             "" => Err(Cause::State(format!(
                 "lvs does not say how large {POOL} of {} is",
-                self.group
+                self.group.name
             ))),
             size => Ok(size.to_owned()),
         }
     }
 
-    /// Makes the volume available.
-    pub(crate) fn activation(&self) -> Invocation {
-        self.call("vgchange")
-            .args(["--yes", "--activate", "y"])
-            .arg(&self.group)
-    }
-
     /// Takes a snapshot; LVM freezes the filesystem on the volume meanwhile.
     pub(crate) fn snapshot(&self, number: u32) -> Invocation {
-        let call = self.call("lvcreate").args(["--yes", "--snapshot"]);
+        let call = self.group.call("lvcreate").args(["--yes", "--snapshot"]);
         let call = call.arg("--name").arg(format!("{SNAPSHOT}{number}"));
         let call = match (self.volume.kind, self.volume.chunk_bytes) {
             (VolumeKind::Linear, Some(bytes)) => call.arg("--chunksize").arg(format!("{bytes}b")),
@@ -150,24 +138,20 @@ impl LogicalVolume {
             Some(bytes) => call.args(["--size".to_owned(), format!("{}b", bytes / EXTENT_BYTES * EXTENT_BYTES)]),
             None => call,
         };
-        call.arg(format!("{}/{VOLUME}", self.group))
+        call.arg(format!("{}/{VOLUME}", self.group.name))
     }
 
     /// Names of snapshots that are lost, because the space for their copies was full; and how full the fullest of them is, or the
     /// thin pool, in percent.
     pub(crate) fn filled(&self, access: &mut Access<'_>) -> Result<(Vec<String>, f64), Cause> {
-        let ask = self.call("lvs").args([
+        let ask = self.group.call("lvs").args([
             "--noheadings",
             "--separator",
             "|",
             "--options",
             "lv_name,lv_snapshot_invalid,data_percent",
         ]);
-        Ok(filled(&access.ask(&ask.arg(&self.group))?.stdout))
-    }
-
-    fn call(&self, command: &str) -> Invocation {
-        lvm::call_with(command, &self.devices, self.udev, lvm::ON_ANY_DEVICE)
+        Ok(filled(&access.ask(&ask.arg(&self.group.name))?.stdout))
     }
 }
 

@@ -1,6 +1,7 @@
 //! Layers on members and on the array.
 
 use super::steps::{Setup, wait_for};
+use crate::array::lvm::LayerGroup;
 use crate::array::lvm_cache::CachedVolume;
 use crate::array::lvm_volume::LogicalVolume;
 use crate::array::partition_table::Place;
@@ -13,7 +14,7 @@ use crate::machine::error::Cause;
 use crate::machine::executor::read_number;
 use crate::machine::undo::Undo;
 use crate::machine::uuid;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use study::stack::{CACHE, CacheKind, DiskCache, GptPartition, Layer, Luks, StackSpec, Volume};
 
 impl Setup {
@@ -63,10 +64,10 @@ impl Setup {
         context: &mut Context<'_>,
     ) -> Result<BlockDevice, Cause> {
         self.begin("create volume", context);
-        let volume = LogicalVolume::of(volume, snapshots, stack, &device.path, &mut context.access);
-        self.intend_group(&volume.group, &volume.devices, context)?;
+        let volume = LogicalVolume::of(volume, snapshots, stack, &device.path, context.access.executor);
+        self.intend_group(&volume.group, context)?;
         volume.create(&mut context.access)?;
-        let node = wait_for(&volume.node(), context)?;
+        let node = wait_for(&volume.group.node(), context)?;
         self.volume = Some(volume);
         Ok(node)
     }
@@ -107,14 +108,14 @@ impl Setup {
     }
 
     /// Records that a volume group will be made, and rejects one with its name.
-    fn intend_group(&mut self, group: &str, devices: &[PathBuf], context: &mut Context<'_>) -> Result<(), Cause> {
-        let folder = Path::new("/dev").join(group);
+    fn intend_group(&mut self, group: &LayerGroup, context: &mut Context<'_>) -> Result<(), Cause> {
+        let folder = Path::new("/dev").join(&group.name);
         if context.access.executor.exists(&folder) {
             return Err(Cause::State(format!("{} already exists", folder.display())));
         }
         let undo = Undo::VolumeGroup {
-            name: group.to_owned(),
-            devices: devices.to_vec(),
+            name: group.name.clone(),
+            devices: group.devices.clone(),
         };
         self.intend(undo, context)
     }
@@ -128,11 +129,11 @@ impl Setup {
     ) -> Result<BlockDevice, Cause> {
         self.begin("create cache", context);
         let volume = CachedVolume::of(cache, stack, [&device.path, disk], context.access.executor);
-        self.intend_group(&volume.group, &volume.devices, context)?;
+        self.intend_group(&volume.group, context)?;
         for call in volume.creation() {
-            context.access.run(&call, &volume.devices)?;
+            context.access.run(&call, &volume.group.devices)?;
         }
-        wait_for(&volume.node(), context)
+        wait_for(&volume.group.node(), context)
     }
 
     /// What was never written decrypts to random bytes: nothing above is zero.
