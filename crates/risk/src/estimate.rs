@@ -117,7 +117,9 @@ pub fn estimate(model: &Model, effort: Effort, seed: u64) -> Estimate {
         let any = figure(&strata, |stratum| stratum.any, count, groups);
         let histories = rounds * ROUND * strata.len() as u64;
         let is_precise = any.high - any.value <= effort.precision * any.value;
-        if (is_precise && rounds >= 4) || histories >= effort.histories_max {
+        // What is frequent has no rare heavy weights that could have been missed.
+        let is_sure = rounds >= 4 || any.low > 0.1;
+        if (is_precise && is_sure) || histories >= effort.histories_max {
             let weighed = |value: fn(&Stratum<'_>) -> f64| strata.iter().map(|s| s.share * value(s)).sum::<f64>();
             let first = weighed(|stratum| stratum.any.sum);
             return Estimate {

@@ -7,6 +7,8 @@ pub enum Scheme {
     Mirror,
     /// One group, or several as RAID 50 and 60, with this number of redundant disks in each.
     Parity(u32),
+    /// The same of ZFS, whose groups may have a single disk of data.
+    Raidz(u32),
     /// Groups of copies: RAID 10.
     Mirrors,
 }
@@ -51,7 +53,9 @@ impl RedundantLayout {
     pub fn new(scheme: Scheme, disks: u32, groups: u32, copies: u32) -> Result<Self, RedundantLayoutError> {
         let (groups, parity, needed) = match scheme {
             Scheme::Mirror => (1, disks.saturating_sub(1), 2),
-            Scheme::Parity(parity) => (groups.max(1), parity, parity + 1 + u32::from(parity == 1)),
+            // Md makes RAID 5 of two disks, RAID 6 of four.
+            Scheme::Parity(parity) => (groups.max(1), parity, 2 * parity),
+            Scheme::Raidz(parity) => (groups.max(1), parity, parity + 1),
             Scheme::Mirrors if copies < 2 || disks < copies => {
                 let needed = copies.max(2);
                 return Err(RedundantLayoutError::Few {
@@ -122,8 +126,9 @@ mod tests {
             Err(RedundantLayoutError::Unequal { disks: 9, groups: 2 })
         );
         let few = |disks, groups, needed| Err(RedundantLayoutError::Few { disks, groups, needed });
-        assert_eq!(of(Scheme::Parity(1), 2, 1), few(2, 1, 3));
-        assert_eq!(of(Scheme::Parity(2), 2, 1), few(2, 1, 3));
+        assert_eq!(of(Scheme::Parity(1), 1, 1), few(1, 1, 2));
+        assert_eq!(of(Scheme::Parity(2), 3, 1), few(3, 1, 4));
+        assert_eq!(of(Scheme::Raidz(2), 3, 1), Ok((1, 3, 2)));
         assert_eq!(of(Scheme::Mirror, 1, 1), few(1, 1, 2));
         assert_eq!(of(Scheme::Mirrors, 0, 1), few(0, 1, 2));
         assert!(of(Scheme::Parity(2), 5000, 1).is_err());
