@@ -116,7 +116,7 @@ fn text(arguments: &RiskArguments, layout: RedundantLayout, answer: &Answer) -> 
     };
     let _ = writeln!(
         text,
-        "{}: in {years} {}",
+        "{}: in {years} {} through disk faults alone",
         describe(arguments, layout),
         arrays(any.value)
     );
