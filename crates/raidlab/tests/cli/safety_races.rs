@@ -63,7 +63,10 @@ fn root_loop_another_disk_under_the_same_name_is_not_overwritten() {
         file.write_all_at(&data, 300 << 20).expect("written");
         let before = fs::read(&other).expect("the file");
         let (node, path) = (&disk.node, other.display());
-        let act = format!("losetup --detach {node} && losetup {node} {path}");
+        // Another program may have the device open when it is detached: the kernel then does that when it is closed.
+        let act = format!(
+            "losetup --detach {node}; for i in $(seq 10); do losetup {node} {path} && exit 0; sleep 0.1; done; exit 1"
+        );
         let ran = two_trials(&desk, &disk, look, &act);
         system("sync", &[]);
         let is_swapped = interposed::acted(&desk);
