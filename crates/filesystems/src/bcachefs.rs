@@ -53,15 +53,33 @@ pub const FILESYSTEM: Filesystem = Filesystem {
     ..Filesystem::PLAIN
 };
 
+/// Labels of the disks of the tier, and of the others.
+const FAST: &str = "fast";
+const SLOW: &str = "slow";
+
+/// The label of a device, before its name, where there is a tier.
+pub fn label(is_of_tier: bool) -> String {
+    let label = if is_of_tier { FAST } else { SLOW };
+    format!("--label={label}")
+}
+
 fn options(request: &Request) -> Result<Vec<String>, String> {
     let FilesystemSpec {
-        replicas, compression, ..
+        replicas,
+        compression,
+        tier,
+        ..
     } = request.spec;
     let mut arguments = Vec::new();
     arguments.extend(replicas.map(|copies| format!("--replicas={copies}")));
     let word = compression.as_deref().filter(|word| *word != "off");
     arguments.extend(word.map(|word| format!("--compression={word}")));
     arguments.extend(request.block_size(&["--block_size={}"], 1));
+    if tier.is_some() {
+        arguments.push(format!("--foreground_target={FAST}"));
+        arguments.push(format!("--promote_target={FAST}"));
+        arguments.push(format!("--background_target={SLOW}"));
+    }
     Ok(arguments)
 }
 
@@ -82,6 +100,15 @@ mod tests {
         assert_eq!(
             call(&spec, false, [1, 25, 0]).expect("is possible"),
             "bcachefs format --force --quiet --replicas=2 --compression=zstd:3 --block_size=4096"
+        );
+        let spec = FilesystemSpec {
+            tier: Some("ssd".to_owned()),
+            ..spec
+        };
+        assert!(
+            call(&spec, false, [1, 25, 0])
+                .expect("is possible")
+                .ends_with("--foreground_target=fast --promote_target=fast --background_target=slow")
         );
     }
 }

@@ -35,6 +35,10 @@ pub struct FilesystemSpec {
     /// bcachefs: copies of data and metadata; 1 if absent.
     #[serde(default)]
     pub replicas: Option<u32>,
+    /// bcachefs: the group of disks that take writes first and keep what was read; the others hold the data. All disks are alike if
+    /// absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tier: Option<String>,
     /// ZFS, btrfs, bcachefs: `lz4`, `zstd:3` (`zstd-3` on ZFS), `off`, …
     #[serde(default)]
     pub compression: Option<String>,

@@ -12,6 +12,12 @@ pub static ZPOOL: Program = Program {
     ..Program::new("zpool", "zfsutils-linux").version_argument("version")
 };
 
+/// Makes volumes of a pool (zvols).
+pub static ZFS: Program = Program {
+    is_carried: true,
+    ..Program::new("zfs", "zfsutils-linux").version_argument("version")
+};
+
 pub const FILESYSTEM: Filesystem = Filesystem {
     words: &["zfs"],
     name: "ZFS",

@@ -348,11 +348,7 @@ fn on_host(options: &Options, plan: &mut Plan) -> Result<(), Error> {
 
 /// The kernel must have every array level, and every filesystem that is part of Linux and mounted by the kernel.
 fn check_kernel(plan: &Plan, is_dry_run: bool) -> Result<(), Error> {
-    let stacks = plan.cells.iter().map(|cell| &cell.stack);
-    let kinds = stacks.flat_map(|stack| {
-        let group_stacks = stack.group_stacks.iter().map(|other| other.filesystem.kind);
-        std::iter::once(stack.filesystem.kind).chain(group_stacks)
-    });
+    let kinds = plan.cells.iter().flat_map(|cell| cell.stack.filesystem_kinds());
     let in_linux = kinds.filter(|kind| kind.kernel.is_in_linux);
     let mut missing: Vec<&'static str> = in_linux.map(|kind| kind.word()).collect();
     missing.sort_unstable();

@@ -1,9 +1,11 @@
 //! Filesystems: mkfs is called without slow steps, without questions, and without deferred initialisation.
 
+pub(crate) mod image;
 pub(crate) mod lazy_init;
 pub(crate) mod mounting;
 
 use crate::around_test::snapshots;
+use crate::array::zfs::ZFS;
 use crate::machine::context::Teardown;
 use crate::machine::error::Cause;
 use filesystems::{BlockSizes, Made, MountSource};
@@ -14,15 +16,19 @@ use tools::{Invocation, Tool};
 /// The programs needed to set up and tear down a stack.
 pub fn tools_needed(spec: &StackSpec, teardown: Teardown) -> Vec<Tool> {
     let mut tools = Vec::new();
+    let of_image = spec.image.iter().map(|image| (&spec.array, &image.filesystem));
     let group_stacks = spec.group_stacks.iter().map(|other| (&other.array, &other.filesystem));
-    for (array, filesystem) in std::iter::once((&spec.array, &spec.filesystem)).chain(group_stacks) {
+    let stacks = std::iter::once((&spec.array, &spec.filesystem));
+    for (array, filesystem) in stacks.chain(of_image).chain(group_stacks) {
         tools.extend(array.level.is_md().then_some(Tool::Mdadm));
         tools.extend(array.level.is_lvm().then_some(Tool::Lvm));
         // For the small filesystem of an external bitmap.
         tools.extend((array.bitmap == Bitmap::External).then_some(Tool::MKE2FS));
         tools.extend(mkfs_of(filesystem.kind));
         tools.extend(filesystem.kind.mounting.program.map(Tool::Filesystem));
-        tools.extend(filesystem.kind.is_pool().then_some(Tool::Sfdisk));
+        if filesystem.kind.is_pool() {
+            tools.extend([Tool::Sfdisk, ZFS]);
+        }
         if let Some(integrity) = array.integrity {
             tools.push(Tool::Integritysetup);
             tools.extend(array.member_size_bytes.is_some().then_some(Tool::Blkdiscard));
@@ -34,6 +40,7 @@ pub fn tools_needed(spec: &StackSpec, teardown: Teardown) -> Vec<Tool> {
         tools.extend((signs && teardown == Teardown::Full).then_some(Tool::Wipefs));
     }
     tools.extend(tools_of_layers(spec, teardown));
+    tools.extend(spec.image.iter().flat_map(image::tools_of));
     let mut needed = Vec::new();
     for tool in tools {
         if !needed.contains(&tool) {

@@ -6,9 +6,10 @@ use crate::array::lvm;
 use crate::array::lvm_cache::{self, CachedVolume};
 use crate::array::lvm_volume::{self, LogicalVolume};
 use crate::array::md::{self, Array};
-use crate::array::zfs::ZPOOL;
+use crate::array::zfs::{Pool, ZPOOL};
 use crate::array::{bcache, luks, partition_table};
 use crate::filesystem;
+use crate::filesystem::image::{self, StoredImage};
 use crate::filesystem::mounting::Mounting;
 use crate::machine::context::Context;
 use crate::machine::device_mapper;
@@ -16,6 +17,7 @@ use crate::machine::disks::Disks;
 use crate::machine::error::Cause;
 use crate::machine::page_cache;
 use crate::machine::sysfs;
+use filesystems::Checker;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -30,6 +32,8 @@ pub struct Recovered {
     members: Vec<PathBuf>,
     mounting: Mounting,
     folder: PathBuf,
+    /// The image that carries the filesystem, attached while it is mounted or checked.
+    image: Option<StoredImage>,
 }
 
 /// How a stack is restarted.
@@ -49,13 +53,40 @@ pub fn recover(
     restart: Restart,
     context: &mut Context<'_>,
 ) -> Result<Recovered, Cause> {
-    let folder = context.setting.work_folder.join(context.setting.name);
+    let Some((image, under)) = spec.image.as_ref().zip(spec.under_image()) else {
+        let name = context.setting.name;
+        return on_disks(spec, name, (disks, restart), context);
+    };
+    let name = context.setting.name;
+    let below = on_disks(&under, &image::name_of(name), (disks, restart), context)?;
+    let image = StoredImage {
+        image: image.clone(),
+        mounting: below.mounting,
+        folder: below.folder,
+    };
+    Ok(Recovered {
+        mounting: Mounting::of(spec, vec![image.node_in_guest()], None)?,
+        folder: context.setting.work_folder.join(name),
+        image: Some(image),
+        ..below
+    })
+}
+
+/// A stack without an image; `name` is that of its folder, and of its pool.
+fn on_disks(
+    spec: &StackSpec,
+    name: &str,
+    (disks, restart): (&Disks, Restart),
+    context: &mut Context<'_>,
+) -> Result<Recovered, Cause> {
+    let folder = context.setting.work_folder.join(name);
     if spec.filesystem.kind.is_pool() {
         return Ok(Recovered {
             array: None,
             members: Vec::new(),
-            mounting: pool::found(spec, disks, restart, context)?,
+            mounting: pool::found(spec, name, (disks, restart), context)?,
             folder,
+            image: None,
         });
     }
     let missing = restart.missing;
@@ -88,6 +119,7 @@ pub fn recover(
         members,
         mounting: Mounting::of(spec, devices, journal)?,
         folder,
+        image: None,
     })
 }
 
@@ -266,12 +298,18 @@ fn start_dirty_degraded(whether: &str) -> Result<(), Cause> {
 /// # Errors
 /// If something cannot be stopped.
 pub fn put_away(spec: &StackSpec, disks: &Disks, context: &mut Context<'_>) -> Result<(), Cause> {
-    let folder = context.setting.work_folder.join(context.setting.name);
-    if context.access.executor.mounted(&folder)?.is_some() {
-        context.access.executor.unmount(&folder)?;
+    let name = context.setting.name;
+    let host = image::name_of(name);
+    for folder in [name, &host].map(|name| context.setting.work_folder.join(name)) {
+        if context.access.executor.mounted(&folder)?.is_some() {
+            if spec.image.as_ref().is_some_and(|image| !image.is_zvol()) {
+                image::detach(&image::file_in(&folder), &mut context.access)?;
+            }
+            context.access.executor.unmount(&folder)?;
+        }
     }
-    if spec.filesystem.kind.is_pool() {
-        let name = context.setting.name;
+    if spec.lowest_filesystem().kind.is_pool() {
+        let name = if spec.image.is_some() { &host } else { name };
         let pools = context
             .access
             .ask(&Invocation::new(ZPOOL).args(["list", "-H", "-o", "name"]))?;
@@ -306,6 +344,9 @@ impl Recovered {
         if !context.access.executor.exists(&self.folder) {
             context.access.executor.make_folder(&self.folder)?;
         }
+        if let Some(image) = &self.image {
+            image.take_up(&image.node_in_guest(), context)?;
+        }
         if let Some(pool) = &self.mounting.pool {
             pool.take_up(context)?;
         }
@@ -320,19 +361,41 @@ impl Recovered {
         if let Some(pool) = &self.mounting.pool {
             pool.put_down(context)?;
         }
+        if let Some(image) = &self.image {
+            image.put_down(&image.node_in_guest(), context)?;
+        }
         sysfs::write(Path::new("/proc/sys/vm/drop_caches"), "3")
     }
 
     /// Errors reported by the filesystem's own checker in read-only mode. `None` if there are none, or no checker.
     pub fn complaint(&self, context: &mut Context<'_>) -> Result<Option<String>, Cause> {
-        if let Some(pool) = &self.mounting.pool {
+        if let Some(pool) = self.pool() {
             context.step("scrub");
-            return pool.complaint(context);
+            let complaint = pool.complaint(context)?;
+            if complaint.is_some() || self.image.is_none() {
+                return Ok(complaint);
+            }
         }
         let Some(checker) = &self.mounting.kind.checker else {
             return Ok(None);
         };
         context.step("check filesystem");
+        let Some(image) = &self.image else {
+            return self.checked(checker, context);
+        };
+        image.take_up(&image.node_in_guest(), context)?;
+        let complaint = self.checked(checker, context)?;
+        image.put_down(&image.node_in_guest(), context)?;
+        Ok(complaint)
+    }
+
+    /// The pool of the filesystem or of its zvol.
+    fn pool(&self) -> Option<&Pool> {
+        let of_image = self.image.as_ref().map(|image| &image.mounting);
+        of_image.unwrap_or(&self.mounting).pool.as_ref()
+    }
+
+    fn checked(&self, checker: &Checker, context: &mut Context<'_>) -> Result<Option<String>, Cause> {
         let device = self.mounting.devices.first().map_or(Path::new(""), PathBuf::as_path);
         let call = Invocation::new(Tool::Filesystem(checker.program))
             .args(checker.arguments)
@@ -366,7 +429,7 @@ impl Recovered {
 
     /// Removes a member, but no spare, from the running array. Returns whether there was one.
     pub fn fail_member(&self, number: usize, context: &mut Context<'_>) -> Result<bool, Cause> {
-        if let Some(pool) = &self.mounting.pool {
+        if let Some(pool) = self.pool() {
             context.step("take a member offline");
             return pool.lose(number, context);
         }
@@ -405,7 +468,7 @@ pub fn tools_of_recovery(spec: &StackSpec) -> Vec<Tool> {
         Layer::Luks(_) | Layer::Volume(_) => false,
     };
     let has_partitions = spec.all_layers().any(is_on_partitions);
-    tools.extend((spec.filesystem.kind.is_pool() || has_partitions).then_some(Tool::Partx));
+    tools.extend((spec.lowest_filesystem().kind.is_pool() || has_partitions).then_some(Tool::Partx));
     tools.extend(
         spec.filesystem
             .kind

@@ -7,6 +7,7 @@ mod disk_settings;
 pub(crate) mod dry_run;
 pub(crate) mod failure;
 mod filesystems;
+mod images;
 mod integrity;
 mod layers;
 mod partitions;

@@ -67,6 +67,7 @@ impl<'a> SimulatedMachine<'a> {
             on,
             write_cache,
             state: State {
+                contents: Contents::with_loop_devices(disks.iter().filter(|disk| is_loop(disk)).count()),
                 disks,
                 ..State::default()
             },
@@ -120,6 +121,7 @@ impl<'a> SimulatedMachine<'a> {
             "queue/write_cache" => "write through",
             "queue/read_ahead_kb" => "128",
             "queue/logical_block_size" => "512",
+            "loop/dio" => "1",
             "size" => "2097152",
             "md/array_state" if is_array => "clean",
             "md/sync_action" if is_array => match self.state.contents.is_in_sync(&device) {
@@ -294,6 +296,10 @@ impl Executor for SimulatedMachine<'_> {
     fn random(&mut self) -> Result<[u8; 16], Cause> {
         random()
     }
+}
+
+fn is_loop(disk: &Path) -> bool {
+    disk.to_string_lossy().starts_with("/dev/loop")
 }
 
 /// What an attribute shows after a value was written; `None` if it is unchanged.

@@ -155,9 +155,10 @@ fn partial_stripes(cell: &Cell, test: &TestId, figures: &Figures) -> Option<(Lim
 /// Whether direct reads reached the disks as less than half of what each should ask of a disk: a block, or as much of it as is
 /// in a chunk, up to [`SPLIT_BYTES`].
 fn split_reads(cell: &Cell, test: &TestId, figures: &Figures) -> Option<(Limit, f64)> {
-    let (array, filesystem) = (&cell.stack.array, &cell.stack.filesystem);
+    let array = &cell.stack.array;
     // Records, compressed data and checksums have sizes of their own, and a rebuild reads as it likes.
-    let is_plain = !filesystem.kind.is_pool() && !filesystem.compresses() && array.integrity.is_none();
+    let has_pool = cell.stack.filesystems().any(|filesystem| filesystem.kind.is_pool());
+    let is_plain = !has_pool && !cell.stack.compresses() && array.integrity.is_none();
     let job = cell.workload.work.only_reads(test).filter(|job| job.io.direct)?;
     if !is_plain || !cell.acts.is_empty() {
         return None;

@@ -116,11 +116,12 @@ fn machine_kind(top: &Entry, found: &mut Found) -> MachineKind {
 }
 
 /// The tables of layers.
-const LAYERS: [(&str, Table); 4] = [
+const LAYERS: [(&str, Table); 5] = [
     ("partition", Table::Partition),
     ("cache", Table::Cache),
     ("luks", Table::Luks),
     ("volume", Table::Volume),
+    ("image", Table::Image),
 ];
 
 /// All combinations of array, layers and filesystem of every `[[stack]]`.
@@ -187,12 +188,12 @@ fn units(top: &Entry, kind: MachineKind, known: &Known, found: &mut Found) -> Ve
     units
 }
 
-/// The default level, if the only filesystem is ZFS.
+/// The default level, if the only filesystem on the disks is ZFS.
 fn give_zfs_all_disks(axes: &mut [Axis]) {
     let is_zfs = |given: &Given| given.value == Value::Word("zfs");
     let only_zfs = axes
         .iter()
-        .any(|axis| axis.name == "type" && axis.values.iter().all(is_zfs));
+        .any(|axis| matches!(axis.name.as_ref(), "type" | "image") && axis.values.iter().all(is_zfs));
     if let Some(level) = axes.iter_mut().find(|axis| axis.name == "level")
         && only_zfs
         && !level.written

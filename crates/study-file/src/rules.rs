@@ -4,6 +4,7 @@
 pub(crate) mod acts;
 pub(crate) mod consistency;
 pub(crate) mod filesystem;
+pub(crate) mod images;
 pub(crate) mod impossible;
 pub(crate) mod integrity;
 pub(crate) mod layers;

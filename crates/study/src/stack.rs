@@ -4,6 +4,7 @@ mod array;
 mod bus;
 mod discards;
 mod group_disk;
+mod image;
 mod layer;
 mod level;
 mod own_model;
@@ -14,6 +15,7 @@ pub use array::{ArraySpec, Bitmap, InitialResync, InnerArray, Integrity, Integri
 pub use bus::{Bus, BusKind, Holds};
 pub use filesystems::{Align, FilesystemKind, FilesystemSpec, JournalMode, Pool, Profile, ZfsSpec, ZfsSync};
 pub use group_disk::GroupDisk;
+pub use image::Image;
 pub use layer::{CacheKind, DiskCache, GptPartition, Layer, Luks, Volume, VolumeKind};
 pub use level::{Level, LevelFacts, MEMBER_WORDS, Manager, Members};
 pub use own_model::OwnModel;
@@ -205,6 +207,9 @@ pub struct StackSpec {
     /// Layers on the array, from the array up.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub layers: Vec<Layer>,
+    /// What the filesystem is on instead of the array and its layers: a file or a zvol.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub image: Option<Image>,
     /// Snapshots of the filesystem or of its volume that exist when the tests begin.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub snapshots: u32,

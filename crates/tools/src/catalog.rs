@@ -22,6 +22,9 @@ pub enum Tool {
     BcacheSuperShow,
     Blkdiscard,
     Fstrim,
+    Truncate,
+    Fallocate,
+    Df,
     /// A program of a filesystem that makes, mounts or checks it.
     Filesystem(&'static Program),
 }
@@ -52,13 +55,16 @@ static MAKE_BCACHE: Program = Program::new("make-bcache", "bcache-tools").versio
 static BCACHE_SUPER_SHOW: Program = Program::new("bcache-super-show", "bcache-tools").version_argument("");
 static BLKDISCARD: Program = Program::new("blkdiscard", "util-linux");
 static FSTRIM: Program = Program::new("fstrim", "util-linux");
+static TRUNCATE: Program = Program::new("truncate", "coreutils");
+static FALLOCATE: Program = Program::new("fallocate", "util-linux");
+static DF: Program = Program::new("df", "coreutils");
 
 impl Tool {
     /// mke2fs, which makes ext2, ext3 and ext4, and the small filesystem for the file of md's external bitmap.
     pub const MKE2FS: Self = Self::Filesystem(&ext2::MKE2FS);
 
     /// Programs that do not belong to one filesystem.
-    const GENERAL: [Self; 17] = [
+    const GENERAL: [Self; 20] = [
         Self::Mdadm,
         Self::Lvm,
         Self::Dmsetup,
@@ -76,6 +82,9 @@ impl Tool {
         Self::BcacheSuperShow,
         Self::Blkdiscard,
         Self::Fstrim,
+        Self::Truncate,
+        Self::Fallocate,
+        Self::Df,
     ];
 
     /// Every program except those that only check filesystems, each once.
@@ -111,6 +120,9 @@ impl Tool {
             Self::BcacheSuperShow => &BCACHE_SUPER_SHOW,
             Self::Blkdiscard => &BLKDISCARD,
             Self::Fstrim => &FSTRIM,
+            Self::Truncate => &TRUNCATE,
+            Self::Fallocate => &FALLOCATE,
+            Self::Df => &DF,
             Self::Filesystem(program) => program,
         }
     }

@@ -103,8 +103,7 @@ pub fn dry_run(trial: &Trial, setting: &TrialSetting, on: DryRunOn) -> Result<Dr
 /// The programs that trials of this cell call.
 pub fn tools_needed(cell: &Cell, teardown: Teardown) -> Vec<Tool> {
     let mut tools = stack::tools_needed(&cell.stack, teardown);
-    let of_groups = cell.stack.group_stacks.iter().map(|group| group.filesystem.kind);
-    let mut kinds = std::iter::once(cell.stack.filesystem.kind).chain(of_groups);
+    let mut kinds = cell.stack.filesystem_kinds();
     if cell.machine.create_once && kinds.any(|kind| kind.is_pool()) {
         tools.push(Tool::Partx);
     }

@@ -79,11 +79,10 @@ impl<'a, 'c> StackHost<'a, 'c> {
     pub fn new(trial: &'a Trial, stack: &'a Stack, context: &'a mut Context<'c>, tests: &'a [String]) -> Self {
         let cell = &trial.cell;
         let (spec, work) = (&cell.stack, &cell.workload.work);
-        let by_mount = |option: &String| option.starts_with("compress");
         Self {
             stack,
             context,
-            compresses: spec.filesystem.compresses() || spec.mount_options.iter().any(by_mount),
+            compresses: spec.compresses(),
             spec,
             disks: cell.member_count().max(1),
             ram_bytes: cell.machine.ram_bytes,
@@ -295,7 +294,7 @@ impl Host for StackHost<'_, '_> {
 
     /// Parity is computed over whole pages, and copy-on-write filesystems write whole blocks.
     fn physical_block_bytes(&self) -> Option<u64> {
-        if !self.spec.filesystem.kind.overwrites() || self.spec.array.has_parity() {
+        if !self.spec.overwrites() || self.spec.array.has_parity() {
             return None;
         }
         self.stack.physical_block_bytes()
@@ -335,7 +334,7 @@ impl Host for StackHost<'_, '_> {
         const LVM_CHUNK_BYTES: u64 = 64 << 10;
         const RECORD_BYTES: u64 = 128 << 10;
         let (array, filesystem) = (&self.spec.array, &self.spec.filesystem);
-        if self.has_acts || self.spec.has_cache() {
+        if self.has_acts || self.spec.has_cache() || self.spec.image.is_some() {
             return None;
         }
         if filesystem.kind.is_pool() {

@@ -62,7 +62,7 @@ const TAIL: &str = "\
 ## Members, layers and a new array
 
 From the disks up: partitions of members, LUKS on members, the array, its partition, its cache, LUKS on it, its volume, LUKS on the
-volume, the filesystem.
+volume, the image, the filesystem.
 
 ```toml
 ram = \"1G\"

@@ -47,7 +47,7 @@ impl RunDevices {
             let mut claims = self.claims.iter();
             claims.any(|claim| claim.identity.is_of_hardware(&disk, self.same_boot))
         });
-        if is_claimed || self.is_on_own_file(folder) {
+        if is_claimed || self.is_on_own_file(folder) || self.is_on_own_filesystem(folder, height) {
             return true;
         }
         let whole = whole_disk(folder);
@@ -64,6 +64,21 @@ impl RunDevices {
     /// Whether a device is built only on files of the run.
     pub(crate) fn is_on_own_files(&self, node: &Path) -> bool {
         self.claims.is_empty() && self.own(node)
+    }
+
+    /// Whether it is a loop device whose file is on a filesystem on devices of the run: ext4 and XFS have the number of their device,
+    /// btrfs has one of its own.
+    fn is_on_own_filesystem(&self, folder: &Path, height: u32) -> bool {
+        let Ok(Some(Loop {
+            backing: Backing::File { device, .. },
+            ..
+        })) = Loop::at(folder)
+        else {
+            return false;
+        };
+        let number = format!("{}:{}", rustix::fs::major(device), rustix::fs::minor(device));
+        let below = fs::canonicalize(Path::new("/sys/dev/block").join(number));
+        below.is_ok_and(|below| self.own_at(&below, height - 1))
     }
 
     fn is_on_own_file(&self, folder: &Path) -> bool {

@@ -37,9 +37,7 @@ impl DiskBound {
     pub fn of(trial: &Trial, models: &Models) -> Option<Self> {
         let cell = &trial.cell;
         let stack = &cell.stack;
-        let compresses = stack.mount_options.iter().any(|option| option.starts_with("compress"));
-        if compresses
-            || stack.filesystem.compresses()
+        if stack.compresses()
             || stack.has_cache()
             || stack.filesystem.zfs.l2arc
             || matches!(cell.workload.work, Work::Bonnie(_) | Work::Iozone(_))

@@ -130,8 +130,7 @@ fn lack_bcachefs(cells: &[Cell]) -> bool {
 }
 
 fn asks_for_bcachefs(cell: &Cell) -> bool {
-    let group_stacks = cell.stack.group_stacks.iter().map(|other| other.filesystem.kind);
-    std::iter::once(cell.stack.filesystem.kind)
-        .chain(group_stacks)
+    cell.stack
+        .filesystem_kinds()
         .any(|kind| kind.maker() == Some(&bcachefs::BCACHEFS))
 }

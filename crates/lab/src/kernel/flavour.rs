@@ -32,13 +32,11 @@ fn filesystems_of(flavour: Flavour) -> String {
 
 /// The smallest flavour that supports the stack.
 pub fn needed_by(stack: &StackSpec) -> Flavour {
-    let group_stacks = stack.group_stacks.iter().map(|other| (&other.array, &other.filesystem));
-    std::iter::once((&stack.array, &stack.filesystem))
-        .chain(group_stacks)
-        .map(|(array, filesystem)| of_array(array).max(filesystem.kind.kernel.flavour))
-        .max()
-        .unwrap_or_default()
-        .max(of_layers(stack))
+    let of_groups = stack.group_stacks.iter().map(|other| &other.array);
+    let of_arrays = std::iter::once(&stack.array).chain(of_groups).map(of_array);
+    let of_filesystems = stack.filesystem_kinds().map(|kind| kind.kernel.flavour);
+    let all = of_arrays.chain(of_filesystems).max();
+    all.unwrap_or_default().max(of_layers(stack))
 }
 
 /// Layers are targets of device mapper.

@@ -17,6 +17,7 @@ mod every_workload;
 mod golden;
 mod guards;
 mod guest;
+mod images;
 mod issue_12;
 mod laboratory;
 mod layers;

@@ -63,6 +63,9 @@ pub(crate) fn of(input: &Input, cell: &Cell) -> (Vec<String>, Vec<String>) {
             "--bitmap=internal".clone_into(word);
         }
     }
+    let image = made.iter().position(|argv| makes_image(argv));
+    // The filesystem in it is the guest's.
+    let image = image.and_then(|at| made.drain(at..).next());
     let Some(last) = made.last() else {
         return (Vec::new(), Vec::new());
     };
@@ -76,7 +79,9 @@ pub(crate) fn of(input: &Input, cell: &Cell) -> (Vec<String>, Vec<String>) {
         .map_or(0, |place| place + 1);
     let settings = settings(&cell.stack, &device, disks.known.len());
     lines.splice(after..after, settings);
-    lines.extend(mount(&cell.stack, &device));
+    let under = cell.stack.under_image();
+    lines.extend(mount(under.as_ref().unwrap_or(&cell.stack), &device));
+    lines.extend(image.map(|argv| shell_line(&argv)));
     let mut notes = notes(cell, &disks);
     notes.extend(layers::notes(&cell.stack));
     if lines.iter().any(|line| line.contains(" > /sys/")) {
@@ -112,11 +117,18 @@ fn makes(argv: &[String]) -> bool {
             ) && !rest.contains(&"--snapshot")
         }
         "zpool" | "zfs" => rest.first() == Some(&"create"),
+        "truncate" | "fallocate" => true,
         "integritysetup" | "cryptsetup" | "blkdiscard" | "make-bcache" => true,
         "pvcreate" | "vgcreate" | "lvcreate" | "mkreiserfs" | "mke2fs" | "mkntfs" | "bcachefs" => true,
         _ => name.starts_with("mkfs"),
     };
     makes && !is_version
+}
+
+/// Whether a call makes the image that carries the stack's filesystem.
+fn makes_image(argv: &[String]) -> bool {
+    argv.first()
+        .is_some_and(|name| matches!(name.as_str(), "truncate" | "fallocate" | "zfs"))
 }
 
 /// The disks of the trial, with their names in these commands.
@@ -173,8 +185,13 @@ fn cleaned(argv: &[String], disks: &mut Disks) -> Vec<String> {
                 words.extend(["-E".to_owned(), kept.join(",")]);
             }
         } else if !ALONE.contains(&word) && !BEGINNINGS.iter().any(|begin| word.starts_with(begin)) {
-            words.push(disks.renamed(word));
-            if word == "--virtualsize" {
+            words.push(match word.ends_with("-host/image") && word.starts_with('/') {
+                true => "/mnt/image".to_owned(),
+                false => disks.renamed(word),
+            });
+            let is_size =
+                matches!(word, "--virtualsize" | "--length" | "-V") || (word == "-s" && words[0] == "truncate");
+            if is_size {
                 rest.next();
                 words.push("SIZE".to_owned());
             }

@@ -2,8 +2,8 @@
 
 use crate::words::figure::{bytes, count};
 use study::stack::{
-    Align, ArraySpec, Bitmap, DATA, FilesystemSpec, InitialResync, InnerArray, Layer, MachineSpec, StackSpec,
-    ZfsSpec, ZfsSync,
+    Align, ArraySpec, Bitmap, DATA, FilesystemSpec, Image, InitialResync, InnerArray, Layer, MachineSpec,
+    StackSpec, ZfsSpec, ZfsSync,
 };
 use study::wording::joined;
 
@@ -71,7 +71,9 @@ pub(crate) fn layers(stack: &StackSpec) -> String {
             .map(|layer| format!("{} on {what}", layer.words()))
             .collect()
     };
-    let all = [on(&stack.member_layers, "each member"), on(&stack.layers, "the array")].concat();
+    let image = stack.image.iter().map(Image::words).collect();
+    let layers = [on(&stack.member_layers, "each member"), on(&stack.layers, "the array")];
+    let all = [layers.concat(), image].concat();
     match all.is_empty() {
         true => NO_LAYERS.to_owned(),
         false => all.join(", "),
@@ -92,6 +94,7 @@ pub(crate) fn filesystem(filesystem: &FilesystemSpec) -> String {
             .metadata_profile
             .map(|metadata| format!("metadata {}", metadata.word())),
         filesystem.replicas.map(|copies| count(copies as usize, "replica")),
+        filesystem.tier.as_ref().map(|group| format!("tier on `{group}`")),
         filesystem
             .block_size_bytes
             .map(|block| format!("{} blocks", bytes(block))),

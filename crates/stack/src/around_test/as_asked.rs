@@ -4,19 +4,18 @@
 //! are never refused where they have no effect. Only what a study sets is compared. Read when all figures are there, so that no
 //! figure depends on it.
 
+mod layers;
 mod mount_options;
 
-use crate::array::lvm_cache;
 use crate::array::md::{self, Array, write_mostly};
 use crate::machine::context::{Context, DiskKind};
 use crate::machine::device::BlockDevice;
-use crate::machine::device_mapper;
 use crate::machine::error::Cause;
 use crate::machine::executor::Executor;
 use crate::machine::request_queue;
 use crate::setup::stack::Stack;
 use study::event::Guard;
-use study::stack::{ArraySpec, Bitmap, CacheKind, Level, StackSpec};
+use study::stack::{ArraySpec, Bitmap, Level, StackSpec};
 
 /// A setting that the kernel has otherwise than the study.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -100,7 +99,7 @@ pub fn as_asked(
     if spec.asks_for_discards() && stack.mount_point.is_some() {
         of_discards(stack, spec, &mut all, context.access.executor)?;
     }
-    of_cache(spec, &mut all, context)?;
+    layers::compare(stack, spec, has_acts, &mut all, context)?;
     let (passed, detail) = all.verdict();
     Ok(context.guard("as-asked", passed, detail))
 }
@@ -137,7 +136,8 @@ fn of_disks(
             all.compare(&format!("queue_depth of {name}"), &depth.to_string(), &found);
         }
     }
-    if let Some(sectors) = spec.read_ahead_sectors {
+    // With an image it is that of the device below.
+    if let Some(sectors) = spec.read_ahead_sectors.filter(|_| spec.image.is_none()) {
         let device = match &stack.array {
             Some(array) if spec.layers.is_empty() => array.device.clone(),
             _ => executor.device(&stack.block_device)?,
@@ -197,6 +197,11 @@ fn of_array(
             let found = executor.read(&array.attribute(name))?;
             all.compare(&format!("{name} of {}", array.device.kernel_name), &asked, &found);
         }
+    }
+    if spec.journal_write_back {
+        let modes = executor.read(&array.attribute("journal_mode"))?;
+        let key = format!("journal_mode of {}", array.device.kernel_name);
+        all.compare(&key, "write-back", request_queue::in_use(&modes));
     }
     if !has_acts && spec.level.facts().is_redundant {
         let location = executor.read(&array.attribute("bitmap/location"))?;
@@ -286,17 +291,6 @@ fn of_discards(
             asked: "discard".to_owned(),
             found,
         });
-    }
-    Ok(())
-}
-
-/// The mode of the stack's dm-cache, which its table has: the machine may have others.
-fn of_cache(spec: &StackSpec, all: &mut Comparison, context: &mut Context<'_>) -> Result<(), Cause> {
-    if let Some(cache) = spec.cache().filter(|cache| cache.kind == CacheKind::DmCache) {
-        let name = lvm_cache::mapper_name(context.setting.name);
-        let table = context.access.ask(&device_mapper::table(&name))?.stdout;
-        let asked = if cache.writeback { "writeback" } else { "writethrough" };
-        all.compare("mode of dm-cache", asked, table.trim());
     }
     Ok(())
 }

@@ -44,20 +44,23 @@ pub(crate) fn close(name: &str) -> Invocation {
     Invocation::new(Tool::Cryptsetup).arg("close").arg(name)
 }
 
-/// The settings of a `crypt` line of `dmsetup table` that the study asks for and that are not there.
-pub(crate) fn missing_settings(table: &str, luks: Luks) -> Vec<String> {
+/// The settings that the study asks for, as a `crypt` line of `dmsetup table` has them.
+pub(crate) fn settings(luks: Luks) -> Vec<String> {
     let sector = luks.sector_bytes.filter(|bytes| *bytes > 512);
     let asked = [
         sector.map(|bytes| format!("sector_size:{bytes}")),
         luks.no_read_workqueue.then(|| "no_read_workqueue".to_owned()),
         luks.no_write_workqueue.then(|| "no_write_workqueue".to_owned()),
     ];
+    asked.into_iter().flatten().collect()
+}
+
+/// Those that are not there.
+pub(crate) fn missing_settings(table: &str, luks: Luks) -> Vec<String> {
     let words: Vec<&str> = table.split_whitespace().collect();
-    asked
-        .into_iter()
-        .flatten()
-        .filter(|setting| !words.contains(&setting.as_str()))
-        .collect()
+    let mut missing = settings(luks);
+    missing.retain(|setting| !words.contains(&setting.as_str()));
+    missing
 }
 
 #[cfg(test)]

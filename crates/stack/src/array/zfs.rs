@@ -8,6 +8,9 @@ use tools::{Invocation, Tool};
 /// The program for pools.
 pub(crate) const ZPOOL: Tool = Tool::Filesystem(&filesystems::zfs::ZPOOL);
 
+/// The program for volumes.
+pub(crate) const ZFS: Tool = Tool::Filesystem(&filesystems::zfs::ZFS);
+
 /// Solaris /usr & Apple ZFS: the type of partitions that zpool creates.
 pub(crate) const PARTITION_TYPE: &str = "6A898CC3-1DD2-11B2-99A6-080020736631";
 

@@ -1,7 +1,7 @@
 //! The mkfs call of each filesystem.
 
 use crate::machine::error::Cause;
-use filesystems::{Made, Request, Stripes};
+use filesystems::{Made, Request, Stripes, bcachefs};
 use std::path::{Path, PathBuf};
 use study::stack::FilesystemSpec;
 use tools::{Invocation, Tool, Version};
@@ -12,6 +12,8 @@ pub(crate) struct Making<'a> {
     pub(crate) spec: &'a FilesystemSpec,
     /// One, except for filesystems that build an array themselves.
     pub(crate) devices: &'a [PathBuf],
+    /// Which of them are of the tier that takes writes first.
+    pub(crate) of_tier: &'a [bool],
     /// The device of an external journal.
     pub(crate) journal: Option<&'a Path>,
     /// Stripes of the array below.
@@ -48,6 +50,12 @@ impl Making<'_> {
         };
         let arguments = mkfs.arguments(&request).map_err(Cause::Impossible)?;
         let call = Invocation::new(Tool::Filesystem(mkfs.program)).args(arguments);
-        Ok(Some(call.args(self.devices)))
+        if self.spec.tier.is_none() {
+            return Ok(Some(call.args(self.devices)));
+        }
+        let labelled = self.devices.iter().zip(self.of_tier);
+        Ok(Some(labelled.fold(call, |call, (device, &is_of_tier)| {
+            call.arg(bcachefs::label(is_of_tier)).arg(device)
+        })))
     }
 }

@@ -8,6 +8,7 @@ fn invocation(spec: &FilesystemSpec, device: &Path, zeroed: bool, mkfs: &Version
     let making = Making {
         spec,
         devices: &[device.to_owned()],
+        of_tier: &[],
         journal: None,
         stripes: None,
         zeroed,

@@ -47,6 +47,8 @@ pub enum Undo {
     VolumeGroup { name: String, devices: Vec<PathBuf> },
     /// Destroys the pool if it is only on these partitions.
     Pool { name: String, partitions: Vec<PathBuf> },
+    /// Detaches the loop devices of a file.
+    LoopDevice { file: PathBuf },
     /// Erases the partition table if it has this UUID, and the signature of its first partition.
     PartitionTable { device: PathBuf, uuid: String },
     /// Removes an empty folder.
@@ -81,6 +83,7 @@ impl fmt::Display for Undo {
             ),
             Self::VolumeGroup { name, .. } => write!(f, "remove the volume group {name}"),
             Self::Pool { name, .. } => write!(f, "destroy the pool {name}"),
+            Self::LoopDevice { file } => write!(f, "detach {} from its loop device", file.display()),
             Self::PartitionTable { device, .. } => write!(f, "wipe the partition table off {}", device.display()),
             Self::Folder { path } => write!(f, "remove {}", path.display()),
             Self::Mount { folder, .. } | Self::MountOfSeveral { folder, .. } => {

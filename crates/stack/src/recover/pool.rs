@@ -17,8 +17,8 @@ use tools::Invocation;
 /// The pool of a stack, whose disks' partitions the kernel has not scanned yet.
 pub(super) fn found(
     spec: &StackSpec,
-    disks: &Disks,
-    restart: Restart,
+    name: &str,
+    (disks, restart): (&Disks, Restart),
     context: &mut Context<'_>,
 ) -> Result<Mounting, Cause> {
     let mut members = disks.members(&spec.array);
@@ -38,7 +38,6 @@ pub(super) fn found(
             .executor
             .wait_for_device(partition, Duration::from_secs(10))?;
     }
-    let name = context.setting.name;
     Ok(Mounting {
         source: PathBuf::from(name),
         devices: vec![PathBuf::from(name)],

@@ -37,11 +37,15 @@ impl Setup {
             Some(group) => Some(disks.first(group)?),
             None => None,
         };
+        let tier = of.tier.as_deref().map_or(&[][..], |group| disks.group(group));
+        let members = disks.members(&spec.array);
+        let of_tier: Vec<bool> = members.iter().map(|disk| tier.contains(disk)).collect();
         let make = Making {
             spec: of,
             devices: &devices,
+            of_tier: &of_tier,
             journal,
-            stripes: stripes::of(&spec.array, disks.members(&spec.array).len()),
+            stripes: stripes::of(&spec.array, members.len()),
             zeroed: self.zeroed,
             mkfs: version,
         }

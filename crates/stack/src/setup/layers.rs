@@ -18,21 +18,22 @@ use std::path::Path;
 use study::stack::{CACHE, CacheKind, DiskCache, GptPartition, Layer, Luks, StackSpec, Volume};
 
 impl Setup {
-    /// The topmost of a stack's layers on a device. `member` is its number; absent for the array.
+    /// A stack's layers on a device, from the device up. `member` is its number; absent for the array.
     pub(super) fn layers(
         &mut self,
         spec: &StackSpec,
         device: &BlockDevice,
         (stack, member, disks): (&str, Option<usize>, &Disks),
         context: &mut Context<'_>,
-    ) -> Result<BlockDevice, Cause> {
+    ) -> Result<Vec<BlockDevice>, Cause> {
         let layers = match member {
             Some(_) => &spec.member_layers,
             None => &spec.layers,
         };
-        let mut top = device.clone();
+        let mut made: Vec<BlockDevice> = Vec::with_capacity(layers.len());
         for layer in layers {
-            top = match *layer {
+            let top = made.last().unwrap_or(device).clone();
+            made.push(match *layer {
                 Layer::Partition(partition) => self.partition_layer(partition, &top, context)?,
                 Layer::Luks(luks) => self.luks(luks, &top, &luks::name_of(stack, member), context)?,
                 Layer::Cache(cache) if cache.kind == CacheKind::Bcache => {
@@ -40,9 +41,9 @@ impl Setup {
                 }
                 Layer::Cache(cache) => self.cache(cache, &top, (stack, disks.first(CACHE)?), context)?,
                 Layer::Volume(volume) => self.logical_volume((volume, spec.snapshots), &top, stack, context)?,
-            };
+            });
         }
-        Ok(top)
+        Ok(made)
     }
 
     fn partition_layer(

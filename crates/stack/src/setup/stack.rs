@@ -4,6 +4,7 @@ use crate::array::integrity::Checksummed;
 use crate::array::lvm_volume::LogicalVolume;
 use crate::array::md::Array;
 use crate::array::zfs::Pool;
+use crate::filesystem::image::StoredImage;
 use crate::filesystem::mounting::Mounting;
 use crate::machine::device::BlockDevice;
 use crate::machine::ledger::LedgerEntry;
@@ -24,6 +25,8 @@ pub struct Stack {
     /// The devices on which the array is, or the filesystem that has all disks: the disks in group order, or the topmost layer on
     /// each.
     pub(crate) below: Vec<BlockDevice>,
+    /// The layers on the array, from the array up.
+    pub(crate) layers: Vec<BlockDevice>,
     /// `None` without md.
     pub array: Option<Array>,
     /// If md's members are dm-integrity devices: each disk of group `data` with its device.
@@ -33,6 +36,8 @@ pub struct Stack {
     /// The volume on the array.
     pub(crate) volume: Option<LogicalVolume>,
     pub(super) mounting: Option<Mounting>,
+    /// The image that carries the filesystem.
+    pub(crate) image: Option<StoredImage>,
     /// Mounted filesystems on other groups of disks, by group.
     pub(super) group_mounts: Vec<(String, PathBuf)>,
     pub(super) acts: Vec<LedgerEntry>,
@@ -47,7 +52,8 @@ impl Stack {
 
     /// The ZFS pool, if any.
     pub(crate) fn pool(&self) -> Option<&Pool> {
-        self.mounting.as_ref()?.pool.as_ref()
+        let of_image = self.image.as_ref().map(|image| &image.mounting);
+        of_image.or(self.mounting.as_ref())?.pool.as_ref()
     }
 
     /// Every array, inner arrays first.

@@ -6,6 +6,7 @@ use super::stack::Stack;
 use crate::array::integrity::Checksummed;
 use crate::array::lvm_volume::LogicalVolume;
 use crate::array::md::Array;
+use crate::filesystem::image;
 use crate::machine::context::Context;
 use crate::machine::device::BlockDevice;
 use crate::machine::disks::Disks;
@@ -85,6 +86,22 @@ impl Setup {
         name: &str,
         context: &mut Context<'_>,
     ) -> Result<Stack, Cause> {
+        let Some((image, under)) = spec.image.as_ref().zip(spec.under_image()) else {
+            return self.on_disks(spec, disks, (name, name), context);
+        };
+        let host = image::name_of(name);
+        let below = self.on_disks(&under, disks, (name, &host), context)?;
+        self.in_image((spec, image), below, name, context)
+    }
+
+    /// A stack without an image. Its layers have the stack's name; `folder` is that of the mount.
+    fn on_disks(
+        &mut self,
+        spec: &StackSpec,
+        disks: &Disks,
+        (name, folder): (&str, &str),
+        context: &mut Context<'_>,
+    ) -> Result<Stack, Cause> {
         self.begin("check stack", context);
         check(spec, disks, context)?;
         self.zeroed = context.setting.zeroed;
@@ -96,15 +113,20 @@ impl Setup {
         self.queues(spec, &members, context)?;
         let mut below = Vec::new();
         for (number, disk) in members[..used.len()].iter().enumerate() {
-            below.push(self.layers(spec, disk, (name, Some(number), disks), context)?);
+            let layers = self.layers(spec, disk, (name, Some(number), disks), context)?;
+            below.push(layers.last().unwrap_or(disk).clone());
         }
         let mut base = self.base(spec, disks, &below, name, context)?;
+        let mut layers = Vec::new();
         if let [array] = base.devices.as_mut_slice() {
-            *array = self.layers(spec, array, (name, None, disks), context)?;
+            layers = self.layers(spec, array, (name, None, disks), context)?;
+            if let Some(top) = layers.last() {
+                top.clone_into(array);
+            }
         }
         let device = base.devices[0].clone();
         let (mount_point, mounting) = match mkfs {
-            Some(version) => self.filesystem(spec, &base, disks, &version, name, context)?,
+            Some(version) => self.filesystem(spec, &base, disks, &version, folder, context)?,
             None => (None, None),
         };
         self.read_ahead(spec, &device, mount_point.as_deref(), context)?;
@@ -115,11 +137,13 @@ impl Setup {
             members,
             data_disks: used.len(),
             below,
+            layers,
             array: base.array,
             checksummed: base.checksummed,
             inner: base.inner,
             volume: self.volume.take(),
             mounting,
+            image: None,
             group_mounts: Vec::new(),
             acts: Vec::new(),
         })

@@ -10,6 +10,7 @@ use crate::array::lvm;
 use crate::array::partition_table;
 use crate::array::zfs::ZPOOL;
 use crate::filesystem;
+use crate::filesystem::image;
 use crate::machine::access::Access;
 use crate::machine::device_mapper;
 use crate::machine::error::Cause;
@@ -77,6 +78,7 @@ pub fn undo(act: &Undo, access: &mut Access<'_>) -> Outcome {
         Undo::Bcache { backing, cache, set } => bcache::stop_and_wipe(backing, cache, set, access),
         Undo::VolumeGroup { name, devices } => remove_volume_group(name, devices, access),
         Undo::Pool { name, partitions } => destroy_pool(name, partitions, access),
+        Undo::LoopDevice { file } => done(image::detach(file, access)),
         Undo::PartitionTable { device, uuid } => wipe_partitions(device, uuid, access),
         Undo::Folder { path } => done(access.executor.remove_folder(path)),
         Undo::Mount { folder, device } => unmount(folder, std::slice::from_ref(device), access),

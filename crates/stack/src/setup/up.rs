@@ -57,9 +57,15 @@ pub fn remount(
     if let Some(pool) = &mounting.pool {
         context.access.run(&pool.export(), &pool.partitions)?;
     }
+    if let Some(image) = &stack.image {
+        image.put_down(&stack.block_device, context)?;
+    }
     empty_journals(&stack.checksummed, &mut context.access)?;
     let outcome = between(context);
     context.step("mount");
+    if let Some(image) = &stack.image {
+        image.take_up(&stack.block_device, context)?;
+    }
     if let Some(pool) = &mounting.pool {
         context.access.run(&pool.import(), &pool.partitions)?;
     }

@@ -1,10 +1,13 @@
 //! The effects of programs on simulated disks, and their output.
 
 mod of_bcache;
+mod of_image;
+mod of_zfs;
 
 use crate::array::partition_table::first_partition;
-use crate::array::zfs::ZPOOL;
+use crate::array::zfs::{ZFS, ZPOOL};
 use crate::array::{bcache, integrity, luks};
+use crate::filesystem::image::ZVOL;
 use crate::machine::device_mapper;
 use crate::machine::executor::Mounted;
 use std::collections::{BTreeMap, BTreeSet};
@@ -37,6 +40,11 @@ pub(super) struct Contents {
     cached: Option<(PathBuf, String)>,
     /// Partitions of pools, by the pool's name.
     pools: BTreeMap<String, Vec<PathBuf>>,
+    /// Loop devices of disks that are files.
+    loop_disks: usize,
+    /// Files behind loop devices that the stack makes.
+    images: BTreeMap<PathBuf, PathBuf>,
+    zvols: BTreeSet<PathBuf>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -156,7 +164,8 @@ impl Contents {
         let is_mapped = self.of_mapper().any(|node| self.mapped(node).as_deref() == Some(path));
         let is_named = self.of_mapper().any(|node| node == path);
         let is_cached = self.cached.is_some() && path == Path::new(of_bcache::NODE);
-        self.is_array(path) || is_cached || is_mapped || is_named || self.tables.keys().any(disk_of)
+        let is_image = self.images.contains_key(path) || self.zvols.contains(path);
+        is_image || self.is_array(path) || is_cached || is_mapped || is_named || self.tables.keys().any(disk_of)
     }
 
     /// Nodes of device mapper.
@@ -279,6 +288,8 @@ impl Contents {
                 }
                 _ => Err(failed(call, "Bad magic")),
             },
+            (Tool::Df, _) => ended(call, "Avail\nSIZE\n".to_owned()),
+            (Tool::Losetup, _) => ended(call, self.listed_by_losetup()),
             (Tool::Lvm, _) => ended(call, "  idle 100.00\n".to_owned()),
             (ZPOOL, "list") => ended(call, self.pools.keys().map(|name| format!("{name}\n")).collect()),
             (ZPOOL, _) => {
@@ -305,7 +316,9 @@ impl Contents {
             (Tool::Integritysetup, command) => self.integrity(command, &words),
             (Tool::Cryptsetup, command) => self.luks(command, &words),
             (Tool::MakeBcache, _) => self.make_bcache(&words),
-            (Tool::Blkdiscard, _) => {}
+            (Tool::Blkdiscard | Tool::Truncate | Tool::Fallocate, _) => {}
+            (Tool::Losetup, _) => return ended(call, self.losetup(&words)),
+            (ZFS, _) => drop(self.zvols.insert(PathBuf::from(ZVOL))),
             (Tool::Lvm, command) => self.lvm(command, &words),
             (ZPOOL, command) => self.zpool(command, &words),
             (tool, _) => self.mkfs(tool, &words),
@@ -473,25 +486,6 @@ impl Contents {
             _ => devices(words)
                 .iter()
                 .for_each(|device| drop(self.volumes.remove(device))),
-        }
-    }
-
-    fn zpool(&mut self, command: &str, words: &[String]) {
-        match command {
-            "create" => {
-                let values_of_options = |at: usize| at > 0 && matches!(words[at - 1].as_str(), "-o" | "-O");
-                let mut plain =
-                    (1..words.len()).filter(|&at| !words[at].starts_with('-') && !values_of_options(at));
-                let name = plain.next().map(|at| words[at].clone()).unwrap_or_default();
-                let partitions = devices(words);
-                for partition in &partitions {
-                    let (names, uuid) = (vec!["zfs_member"], name.clone());
-                    self.signatures.insert(partition.clone(), Signature { names, uuid });
-                }
-                self.pools.insert(name, partitions);
-            }
-            "destroy" => drop(words.last().and_then(|name| self.pools.remove(name))),
-            _ => {}
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::axes::Point;
 use crate::rules::md_geometry::default_bitmap;
 use study::stack::{
-    Align, ArraySpec, Bitmap, CacheKind, DiskCache, FilesystemKind, FilesystemSpec, GptPartition, GroupDisk,
+    Align, ArraySpec, Bitmap, CacheKind, DiskCache, FilesystemKind, FilesystemSpec, GptPartition, GroupDisk, Image,
     InitialResync, InnerArray, Integrity, IntegrityMode, JournalMode, Layer, Level, Luks, Pool, Profile, Volume,
     VolumeKind, ZfsSpec, ZfsSync,
 };
@@ -102,6 +102,27 @@ pub(crate) fn layers(point: &Point) -> [Vec<Layer>; 2] {
     ]
 }
 
+/// What the filesystem is on instead of the array.
+pub(crate) fn image(point: &Point) -> Option<Image> {
+    let word = point.text("image").filter(|word| word != "none")?;
+    Some(Image {
+        filesystem: FilesystemSpec {
+            kind: FilesystemKind::named(&word).expect("no other word is read for an image"),
+            zfs: ZfsSpec {
+                pool: pool(point, "image_pool"),
+                sync: sync(point, "image_sync"),
+                log: point.flag("image_log"),
+                ..ZfsSpec::default()
+            },
+            ..FilesystemSpec::default()
+        },
+        mount_options: mount_options(&point.text("image_mount").unwrap_or_default()),
+        preallocated: point.flag("preallocate"),
+        block_bytes: point.number("image_block"),
+        size_bytes: point.number("image_size"),
+    })
+}
+
 fn initial_resync(point: &Point) -> Option<InitialResync> {
     let word = point.text("initial_resync")?;
     InitialResync::ALL.into_iter().find(|known| known.word() == word)
@@ -152,6 +173,7 @@ pub(crate) fn filesystem(point: &Point) -> FilesystemSpec {
         data_profile: profile(point, "fs_data"),
         metadata_profile: profile(point, "fs_metadata"),
         replicas: point.number("replicas").map(|_| point.small("replicas")),
+        tier: point.text("tier"),
         compression: point.text("compression"),
         zfs: zfs(point),
     }
@@ -169,21 +191,27 @@ fn profile(point: &Point, axis: &str) -> Option<Profile> {
     Profile::ALL.into_iter().find(|profile| profile.word() == word)
 }
 
+fn pool(point: &Point, axis: &str) -> Option<Pool> {
+    let word = point.text(axis)?;
+    Pool::ALL.into_iter().find(|known| word == known.word())
+}
+
+fn sync(point: &Point, axis: &str) -> Option<ZfsSync> {
+    match point.text(axis)?.as_str() {
+        "standard" => Some(ZfsSync::Standard),
+        "always" => Some(ZfsSync::Always),
+        "disabled" => Some(ZfsSync::Disabled),
+        _ => None,
+    }
+}
+
 fn zfs(point: &Point) -> ZfsSpec {
-    let pool = point.text("pool");
     ZfsSpec {
-        pool: Pool::ALL
-            .into_iter()
-            .find(|known| pool.as_deref() == Some(known.word())),
+        pool: pool(point, "pool"),
         vdev_disks: point.number("vdev_disks").map(|_| point.small("vdev_disks")),
         recordsize_bytes: point.number("recordsize"),
         ashift: point.number("ashift").map(|_| point.small("ashift")),
-        sync: match point.text("fs_sync").as_deref() {
-            Some("standard") => Some(ZfsSync::Standard),
-            Some("always") => Some(ZfsSync::Always),
-            Some("disabled") => Some(ZfsSync::Disabled),
-            _ => None,
-        },
+        sync: sync(point, "fs_sync"),
         log: point.flag("log"),
         special: point.flag("special"),
         l2arc: point.flag("l2arc"),

@@ -41,6 +41,7 @@ const ORDER: &[&str] = &[
     "fs_data",
     "fs_metadata",
     "replicas",
+    "tier",
     "block_size",
     "recordsize",
     "ashift",
@@ -56,6 +57,14 @@ const ORDER: &[&str] = &[
     "l2arc",
     "fs_sync",
     "lazy_init",
+    "image",
+    "image_pool",
+    "image_block",
+    "image_log",
+    "image_sync",
+    "image_mount",
+    "preallocate",
+    "image_size",
     "snapshots",
     "bitmap",
     "bitmap_chunk",
@@ -88,8 +97,13 @@ const ORDER: &[&str] = &[
 /// Sets every cell's label and key.
 pub(crate) fn put_on(cells: &mut [Cell]) {
     let varies = varying_axes(cells);
-    // The width of vdevs is meaningless without their type.
-    let is_shown = |axis: &&str| varies.contains(axis) || (*axis == "pool" && varies.contains("vdev_disks"));
+    let has_images = varies.iter().any(|axis| axis.starts_with("image_"));
+    // The width of vdevs is meaningless without their type, and a setting of an image without the image.
+    let is_shown = |axis: &&str| {
+        varies.contains(axis)
+            || (*axis == "pool" && varies.contains("vdev_disks"))
+            || (*axis == "image" && has_images)
+    };
     let varying: Vec<&str> = ORDER.iter().copied().filter(is_shown).collect();
     let stacks: BTreeMap<&[(String, String)], &Cell> = cells.iter().map(|cell| (stack_place(cell), cell)).collect();
     let mut taken: HashMap<String, usize> = HashMap::new();
@@ -232,6 +246,7 @@ fn part(axis: &str, word: &str, named: &Named) -> Option<String> {
         "fs_sync" => format!("sync {word}"),
         "replicas" if word == "1" => "1 replica".to_owned(),
         "replicas" => format!("{word} replicas"),
+        "tier" => format!("tier on {word}"),
         "stripe_cache" => format!("stripe cache {word}"),
         "bitmap_chunk" => format!("bitmap-chunk {word}"),
         "write_mostly" if word == "0" => return None,
@@ -289,6 +304,15 @@ fn layer(axis: &str, word: &str) -> Option<String> {
         "volume" => format!("{word} LV"),
         "volume_chunk" => format!("chunks of {word}"),
         "snapshot_size" => format!("{word} for snapshots"),
+        "image" if word == "none" => return None,
+        "image" if word == "zfs" => "on zvol".to_owned(),
+        "image" => format!("in file on {word}"),
+        "image_block" => format!("blocks of {word}"),
+        "image_log" | "preallocate" if word == "false" => return None,
+        "image_log" => "log device".to_owned(),
+        "image_sync" => format!("sync {word}"),
+        "preallocate" => "preallocated".to_owned(),
+        "image_size" => format!("image of {word}"),
         "snapshots" if word == "0" => return None,
         "snapshots" if word == "1" => "1 snapshot".to_owned(),
         "snapshots" => format!("{word} snapshots"),

@@ -1,6 +1,6 @@
 //! The machine and the stack at a point of the matrix.
 
-use super::build::{array, filesystem, layers, mount_options};
+use super::build::{array, filesystem, image, layers, mount_options};
 use crate::axes::Point;
 use crate::expand::disk_state;
 use crate::expand::groups::Fixed;
@@ -59,6 +59,7 @@ pub(crate) fn stack(point: &Point, disk_bytes: Option<u64>, fixed: &Fixed) -> St
         array: array(point, disk_bytes),
         member_layers,
         layers,
+        image: image(point),
         snapshots: point.small("snapshots"),
         filesystem: filesystem(point),
         mount_options: mount_options(&point.text("mount").unwrap_or_default()),

@@ -194,6 +194,7 @@ impl Reader<'_, '_> {
                         | Table::Cache
                         | Table::Luks
                         | Table::Volume
+                        | Table::Image
                         | Table::Filesystem
                         | Table::Bus
                 ) =>
@@ -392,7 +393,10 @@ fn meant_by(table: Table, name: &str) -> Option<&'static str> {
             Some("`partition = { on = \"members\" }` in [[stack]]")
         }
         (Table::Stack | Table::Array, "layers") => {
-            Some("`partition`, `cache`, `luks` and `volume` = { … } in [[stack]]")
+            Some("`partition`, `cache`, `luks`, `volume` and `image` = { … } in [[stack]]")
+        }
+        (Table::Stack | Table::Filesystem, "zvol" | "vm" | "loop") | (Table::Filesystem, "image") => {
+            Some("`image = { on = \"zfs\" }` (a zvol) or `image = { on = \"ext4\" }` (a file) in [[stack]]")
         }
         (Table::Array, "disks" | "devices") => Some("`members = \"data:1,ssd:1\"`, with [disks.ssd]"),
         (Table::Workload, "aged" | "ageing" | "aging" | "fill") | (Table::Filesystem | Table::Stack, "age") => {
@@ -425,6 +429,8 @@ fn as_table(table: Table, value: &DeValue) -> String {
         (Table::Cache, DeValue::String(word)) => Some(format!("cache = {{ type = {word:?} }}")),
         (Table::Volume, DeValue::String(word)) => Some(format!("volume = {{ type = {word:?} }}")),
         (Table::Volume, DeValue::Boolean(true)) => Some("volume = { type = \"linear\" }".to_owned()),
+        (Table::Image, DeValue::String(word)) => Some(format!("image = {{ on = {word:?} }}")),
+        (Table::Image, DeValue::Boolean(true)) => Some("image = { on = \"ext4\" }".to_owned()),
         (Table::Partition, DeValue::String(word)) => Some(format!("partition = {{ on = {word:?} }}")),
         (Table::Partition, DeValue::Integer(start)) => {
             Some(format!("partition = {{ on = \"members\", start = {start} }}"))

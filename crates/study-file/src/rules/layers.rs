@@ -75,7 +75,7 @@ pub(crate) fn setting_of_nothing(stack: &StackSpec, point: &Point) -> Option<Imp
         return impossible(&["luks", "volume"], reason, help);
     }
     let has = |is_it: fn(&Layer) -> bool| stack.all_layers().any(|layer| is_it(&layer));
-    let of_layers: [(&[&'static str], _, _, _); 4] = [
+    let of_layers: [(&[&'static str], _, _, _); 5] = [
         (
             &["luks_sector_size", "no_read_workqueue", "no_write_workqueue"],
             has(|layer| matches!(layer, Layer::Luks(_))),
@@ -100,11 +100,26 @@ pub(crate) fn setting_of_nothing(stack: &StackSpec, point: &Point) -> Option<Imp
             "caches, and there is none",
             "cache",
         ),
+        (
+            &[
+                "preallocate",
+                "image_size",
+                "image_mount",
+                "image_block",
+                "image_pool",
+                "image_sync",
+                "image_log",
+            ],
+            stack.image.is_some(),
+            "images, and there is none",
+            "image",
+        ),
     ];
     of_layers.into_iter().find_map(|(axes, is_there, nothing, layer)| {
         let axis = *axes.iter().find(|axis| !is_there && is_set(axis))?;
         let key = axis.trim_start_matches("luks_").trim_start_matches("volume_");
         let key = key.trim_start_matches("partition_").trim_start_matches("cache_");
+        let key = key.trim_start_matches("image_");
         let reason = format!("`{key}` is a setting of {nothing}");
         let help = "leave it out, or put the stacks without the layer in a [[stack]] of their own";
         impossible(&[axis, layer], reason, help)

@@ -23,6 +23,7 @@ pub(crate) fn check(machine: &MachineSpec, stack: &StackSpec) -> Vec<Impossible>
     all.extend(external_disks(machine, stack));
     all.extend(profiles(stack, devices));
     all.extend(replicas(stack, devices));
+    all.extend(tier(machine, stack));
     all.extend(compression(stack));
     all
 }
@@ -228,6 +229,29 @@ fn replicas(stack: &StackSpec, devices: u32) -> Option<Impossible> {
     impossible(&["replicas", "level", "count"], reason, help)
 }
 
+/// Disks of bcachefs that take writes first.
+fn tier(machine: &MachineSpec, stack: &StackSpec) -> Option<Impossible> {
+    const ABOUT: &[&str] = &["tier", "members", "level", "type"];
+    let group = stack.filesystem.tier.as_deref()?;
+    let name = stack.filesystem.kind.name;
+    if !stack.filesystem.kind.makes(Several::Replicas) {
+        let reason = format!("{name} has no tiers of disks: only bcachefs has");
+        return impossible(ABOUT, reason, LEAVE_OUT);
+    }
+    let members = machine.members(&stack.array);
+    let of_tier = members.iter().filter(|(of, _)| of.name == group).count();
+    if stack.array.level == Level::None && of_tier > 0 && of_tier < members.len() {
+        return None;
+    }
+    let reason = match stack.array.level {
+        Level::None if of_tier > 0 => format!("all disks of {name} are of the group `{group}`"),
+        Level::None => format!("no disk of {name} is of the group `{group}`"),
+        _ => format!("{name} has one device, the array"),
+    };
+    let help = format!("write array = {{ level = \"none\", members = \"{group},data\" }}, with [disks.{group}]");
+    impossible(ABOUT, reason, help)
+}
+
 fn compression(stack: &StackSpec) -> Option<Impossible> {
     const ABOUT: &[&str] = &["compression", "type"];
     let word = stack.filesystem.compression.as_deref()?;
@@ -251,7 +275,7 @@ pub(crate) fn usable(stack: &StackSpec, disks: u32, bytes: u64) -> u64 {
         Level::None => u64::from(disks.saturating_sub(stack.array.spares)),
         _ => 1,
     };
-    let filesystem = &stack.filesystem;
+    let filesystem = stack.lowest_filesystem();
     match &filesystem.kind.get().several {
         Some(several) => (several.usable_bytes)(filesystem, devices, bytes),
         None => bytes,

@@ -57,7 +57,7 @@ pub(crate) fn check(machine: &MachineSpec, stack: &StackSpec) -> Option<Impossib
 
 /// What else the disks of a group are used for.
 fn other_purpose(stack: &StackSpec, group: &str) -> Option<&'static str> {
-    let (array, filesystem) = (&stack.array, &stack.filesystem);
+    let (array, filesystem) = (&stack.array, stack.lowest_filesystem());
     let purposes = [
         (array.write_journal && group == JOURNAL, "for md's write journal"),
         (array.bitmap == Bitmap::External && group == BITMAP, "for md's bitmap"),

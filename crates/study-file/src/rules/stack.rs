@@ -2,6 +2,7 @@
 
 use crate::rules::consistency;
 use crate::rules::filesystem;
+use crate::rules::images;
 use crate::rules::impossible::{Impossible, impossible};
 use crate::rules::integrity;
 use crate::rules::layers;
@@ -14,10 +15,23 @@ use crate::rules::md_tunables;
 use crate::rules::members;
 use crate::rules::memory;
 use crate::syntax::unit::describe_size;
-use study::stack::{Align, FilesystemKind, Layer, MachineKind, MachineSpec, StackSpec};
+use study::stack::{Align, FilesystemKind, Image, Layer, MachineKind, MachineSpec, StackSpec};
 
 /// All reasons why the stack is impossible.
 pub(crate) fn check_stack(machine: &MachineSpec, stack: &StackSpec, disk_bytes: Option<u64>) -> Vec<Impossible> {
+    match stack.under_image() {
+        None => check_on_disks(machine, stack, disk_bytes),
+        Some(under) => {
+            let mut all = check_on_disks(machine, &under, disk_bytes);
+            all.iter_mut().for_each(images::name_axes_of_image);
+            all.extend(images::check(machine, stack));
+            all
+        }
+    }
+}
+
+/// Those of a stack without an image.
+fn check_on_disks(machine: &MachineSpec, stack: &StackSpec, disk_bytes: Option<u64>) -> Vec<Impossible> {
     // Without its members no other rule of the array means anything.
     if let Some(reason) = members::check(machine, stack) {
         return vec![reason];
@@ -58,8 +72,6 @@ fn created_once(machine: &MachineSpec, stack: &StackSpec) -> Option<Impossible> 
         return None;
     }
     let of_groups = stack.group_stacks.iter().map(|group| &group.array);
-    let of_others = stack.group_stacks.iter().map(|group| group.filesystem.kind);
-    let mut kinds = std::iter::once(stack.filesystem.kind).chain(of_others);
     let mut arrays = std::iter::once(&stack.array).chain(of_groups);
     let what = if machine.kind != MachineKind::Lab {
         "a host has no copies of its disks".to_owned()
@@ -69,7 +81,7 @@ fn created_once(machine: &MachineSpec, stack: &StackSpec) -> Option<Impossible> 
         format!("{} is not opened on copies of disks", layer.name())
     } else if arrays.any(|array| array.integrity.is_some()) {
         "dm-integrity is not opened on copies of disks".to_owned()
-    } else if kinds.any(|kind| kind == FilesystemKind::Bcachefs) {
+    } else if stack.filesystem_kinds().any(|kind| kind == FilesystemKind::Bcachefs) {
         "bcachefs is not started on copies of disks".to_owned()
     } else {
         return None;
@@ -165,5 +177,10 @@ pub(crate) fn room_bytes(machine: &MachineSpec, stack: &StackSpec, disk_bytes: O
     let array = capacity(&stack.array, disks, member).filter(|bytes| buildable && large && *bytes > 0)?;
     let array = above(&stack.layers, array).unwrap_or(0);
     let array = array.saturating_sub(snapshots_bytes(stack));
-    Some(many_devices::usable(stack, disks, array)).filter(|bytes| *bytes > 0)
+    let usable = many_devices::usable(stack, disks, array);
+    let image = stack.image.as_ref().map(|image| match image.size_bytes {
+        Some(bytes) => bytes.min(usable),
+        None => Image::default_bytes(usable),
+    });
+    Some(image.unwrap_or(usable)).filter(|bytes| *bytes > 0)
 }

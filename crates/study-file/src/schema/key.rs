@@ -18,6 +18,7 @@ pub enum Table {
     Cache,
     Luks,
     Volume,
+    Image,
     Filesystem,
     Workload,
     /// `age` of a workload.
@@ -43,7 +44,7 @@ pub enum Table {
 }
 
 impl Table {
-    pub const ALL: [Self; 30] = [
+    pub const ALL: [Self; 31] = [
         Self::Top,
         Self::Disks,
         Self::Group,
@@ -56,6 +57,7 @@ impl Table {
         Self::Cache,
         Self::Luks,
         Self::Volume,
+        Self::Image,
         Self::Filesystem,
         Self::Workload,
         Self::Age,
@@ -91,6 +93,7 @@ impl Table {
             Self::Cache => "cache = { … } of a [[stack]]",
             Self::Luks => "luks = { … } of a [[stack]]",
             Self::Volume => "volume = { … } of a [[stack]]",
+            Self::Image => "image = { … } of a [[stack]]",
             Self::Filesystem => "fs = { … } of a [[stack]]",
             Self::Workload => "[[workload]]",
             Self::Age => "age = { … } of a [[workload]]",

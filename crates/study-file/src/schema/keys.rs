@@ -67,6 +67,7 @@ const CACHE_MODES: &[&[&str]] = &[&["writethrough"], &["writeback"]];
 const LUKS_ON: &[&[&str]] = &[&["none"], &["members"], &["array"], &["volume"]];
 const PARTITION_ON: &[&[&str]] = &[&["none"], &["members"], &["array"]];
 const VOLUMES: &[&[&str]] = &[&["none"], &["linear"], &["thin"]];
+const IMAGES: &[&[&str]] = &[&["none"], &["ext4"], &["xfs"], &["btrfs"], &["zfs", "zvol"]];
 const MD_JOURNAL_MODES: &[&[&str]] = &[&["write-through"], &["write-back"]];
 const METADATA: &[&[&str]] = &[&["1.2"], &["1.1"], &["1.0"], &["0.90"]];
 const FILESYSTEMS: &[&[&str]] = FilesystemKind::WORDS;
@@ -179,6 +180,7 @@ static KEYS: &[Key] = &[
     key(Table::Stack, "luks", Takes::Many(Table::Luks), Single, "none", "LUKS2 (dm-crypt) on each member, on the array or on its volume, with aes-xts-plain64 and a key of 512 bits. Without `cpu` encryption takes no time"),
     key(Table::Stack, "partition", Takes::Many(Table::Partition), Single, "none", "a GPT with one partition on each member or on the array; what is above is on the partition"),
     key(Table::Stack, "volume", Takes::Many(Table::Volume), Single, "none", "an LVM volume group on the array, with one logical volume: above a cache, and above `luks` on the array"),
+    key(Table::Stack, "image", Takes::Many(Table::Image), Single, "none", "a file or a zvol that carries `fs`, as the disk of a virtual machine: on the array there is another filesystem, with this one file, or a pool with this one zvol. A file is attached by a loop device with direct I/O, as virtual machines have it without a cache of the host (`cache=none`); the machine is the same for both"),
     key(Table::Stack, "snapshots", Count { min: 0, max: 256 }, Listed, "0", "number of snapshots, taken once, after the files that the workload finds are written and before its first test. btrfs and ZFS take their own; elsewhere LVM does, of `volume`, which is then required, with `snapshot_size` if it is linear"),
     key(Table::Stack, "mount", Mount, ListedOrDefault, "none", "mount options as after `mount -o`: `noatime,data=journal`; `defaults` for none"),
     key(Table::Stack, "scheduler", Word(SCHEDULERS), ListedOrDefault, "the kernel's", "I/O scheduler of the member disks"),
@@ -234,6 +236,15 @@ static KEYS: &[Key] = &[
     key(Table::Volume, "chunk", Size { min: 4 * KIB, max: GIB }, ListedOrDefault, "LVM's (thin 64K or more, snapshots of linear LVs 4K)", "a power of two: what a thin pool allocates at a time, 64K or more; of a linear LV what is copied for its snapshots at a time, up to 512K").on_axis("volume_chunk"),
     key(Table::Volume, "snapshot_size", Size { min: 16 * MIB, max: PIB }, ListedOrDefault, "none", "linear: space for the copies of each of `snapshots`. A snapshot whose space is full is lost, and the guard `snapshots` fails"),
 
+    key(Table::Image, "on", Word(IMAGES), Listed, "", "the filesystem with the image, or `zfs` for a zvol in a pool; with `zfs` the level of the array is `none` unless it is written").on_axis("image"),
+    key(Table::Image, "preallocate", Flag, Listed, "`false`", "`fallocate` allocates the space of the file first; otherwise the file is sparse, and each first write to a place allocates it. A zvol is sparse"),
+    key(Table::Image, "size", Size { min: 64 * MIB, max: PIB }, ListedOrDefault, "three quarters of the free space", "size of the image").on_axis("image_size"),
+    key(Table::Image, "mount", Mount, ListedOrDefault, "none", "mount options of the filesystem with the file: `nodatacow` of btrfs overwrites it in place").on_axis("image_mount"),
+    key(Table::Image, "block", Size { min: 4 * KIB, max: 128 * KIB }, ListedOrDefault, "ZFS's (16K)", "zvol: its block (`volblocksize`), a power of two").on_axis("image_block"),
+    key(Table::Image, "pool", Word(POOLS), ListedOrDefault, "`stripe`", "zvol: type of the pool's top-level vdevs").on_axis("image_pool"),
+    key(Table::Image, "sync", Word(SYNCS), ListedOrDefault, "`standard`", "zvol: handling of synchronous writes (property `sync`)").on_axis("image_sync"),
+    key(Table::Image, "log", Flag, Listed, "`false`", "zvol: a log device of the pool, the first disk of group `journal`").on_axis("image_log"),
+
     key(Table::Inner, "level", Word(MEMBER_WORDS), Listed, "", "level of the arrays that are members").on_axis("of_level"),
     key(Table::Inner, "disks", Count { min: 2, max: 2048 }, Listed, "", "disks of each").on_axis("of_disks"),
     key(Table::Inner, "chunk", Size { min: 4 * KIB, max: GIB }, ListedOrDefault, "mdadm's (512K)", "chunk of each").on_axis("of_chunk"),
@@ -250,6 +261,7 @@ static KEYS: &[Key] = &[
     key(Table::Filesystem, "data", Word(PROFILES), ListedOrDefault, "`single`", "profile of data").of(|filesystem| filesystem.makes(Several::Profiles)).on_axis("fs_data"),
     key(Table::Filesystem, "metadata", Word(PROFILES), ListedOrDefault, "`dup`, with several disks `raid1`", "profile of metadata").of(|filesystem| filesystem.makes(Several::Profiles)).on_axis("fs_metadata"),
     key(Table::Filesystem, "replicas", Count { min: 1, max: 3 }, ListedOrDefault, "1", "copies of data and metadata").of(|filesystem| filesystem.makes(Several::Replicas)),
+    key(Table::Filesystem, "tier", Name, ListedOrDefault, "none: all disks are alike", "the group whose disks take writes first (`foreground_target`) and keep what was read (`promote_target`); the others are the `background_target`. `members` of the array names both groups, as `\"ssd,data\"`").of(|filesystem| filesystem.makes(Several::Replicas)),
     key(Table::Filesystem, "compression", Name, ListedOrDefault, "the filesystem's", "`off`, `lz4`, `zstd`, … as the filesystem spells it").of(|filesystem| filesystem.compression.is_some()),
     key(Table::Filesystem, "pool", Word(POOLS), ListedOrDefault, "`stripe`", "type of the top-level vdevs; a vdev has all disks unless `vdev_disks` says otherwise").of(Filesystem::is_pool),
     key(Table::Filesystem, "vdev_disks", Count { min: 2, max: 4096 }, ListedOrDefault, "all", "disks of each vdev; data is striped over the vdevs: with 2, eight disks as `mirror` are four mirrors").of(Filesystem::is_pool),

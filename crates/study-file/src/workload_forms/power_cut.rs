@@ -55,7 +55,7 @@ impl Rules for PowerCutSpec {
             let reason = "only the lab can cut the power of its disks".to_owned();
             all.extend(impossible(&["power_cut", "type"], reason, "write `machine = \"lab\"`"));
         }
-        let (array, filesystem) = (&stack.array, stack.filesystem.kind);
+        let (array, filesystem) = (&stack.array, stack.lowest_filesystem());
         if array.level.is_lvm() || array.of.is_some() || array.bitmap == Bitmap::External {
             let reason =
                 "a stack of LVM, nested arrays or an external bitmap cannot be started again after a power cut \
@@ -68,8 +68,8 @@ impl Rules for PowerCutSpec {
             let reason = "an array on dm-integrity cannot be started again after a power cut yet".to_owned();
             all.extend(impossible(&["integrity"], reason, "leave `integrity` out"));
         }
-        let is_redundant = match filesystem.is_pool() {
-            true => stack.filesystem.zfs.pool.is_some_and(|pool| pool != Pool::Stripe),
+        let is_redundant = match filesystem.kind.is_pool() {
+            true => filesystem.zfs.pool.is_some_and(|pool| pool != Pool::Stripe),
             false => array.level.is_md() && array.level.is_redundant(),
         };
         if self.missing_member && !is_redundant {

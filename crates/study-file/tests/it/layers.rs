@@ -1,7 +1,7 @@
 //! Layers between disks and filesystem.
 
 use study::plan::Plan;
-use study::stack::{CacheKind, DiskCache, GptPartition, Layer, Luks, Volume, VolumeKind};
+use study::stack::{CacheKind, DiskCache, GptPartition, Layer, Level, Luks, Pool, Volume, VolumeKind};
 use study_file::{Known, read};
 
 fn read_study(stack: &str) -> Result<Plan, String> {
@@ -214,7 +214,10 @@ fn for_keys_of_other_names_the_right_ones_are_named() {
             "array = { level = 1, disks = [\"data:1\", \"ssd:1\"] }",
             "write `members = \"data:1,ssd:1\"`",
         ),
-        ("layers = [\"luks\"]", "`partition`, `cache`, `luks` and `volume`"),
+        (
+            "layers = [\"luks\"]",
+            "`partition`, `cache`, `luks`, `volume` and `image`",
+        ),
         ("array = { level = \"lvm-thin\" }", "lvm-linear"),
         (
             "array = { level = 5, over = {} }",
@@ -328,4 +331,79 @@ fn partitions_volumes_and_snapshots_that_cannot_be_are_refused_with_what_would_b
     ] {
         refused(stack, words);
     }
+}
+
+/// A filesystem in a file or on a zvol, as a virtual machine's.
+#[test]
+fn images_carry_the_filesystem() {
+    let study = plan("array = { level = 5 }\nimage = { on = [\"none\", \"xfs\", \"btrfs\"], preallocate = false }");
+    let labels: Vec<&str> = study.cells.iter().map(|cell| cell.stack_label.as_str()).collect();
+    assert_eq!(labels, ["ext4", "ext4 in file on xfs", "ext4 in file on btrfs"]);
+    assert_eq!(study.cells[0].stack.image, None);
+    let zvol = plan(
+        "image = { on = \"zfs\", pool = \"mirror\", block = \"8K\", sync = \"always\" }\nfs = { type = \"xfs\" }",
+    );
+    let stack = &zvol.cells[0].stack;
+    // As with ZFS itself.
+    assert_eq!(stack.array.level, Level::None);
+    let image = stack.image.as_ref().expect("has an image");
+    assert_eq!((image.is_zvol(), image.block_bytes), (true, Some(8 << 10)));
+    assert_eq!(image.filesystem.zfs.pool, Some(Pool::Mirror));
+    assert_eq!(stack.may_be_missing(4), 3);
+}
+
+#[test]
+fn images_that_cannot_be_are_refused_with_what_would_be_right() {
+    for (stack, words) in [
+        ("image = \"zfs\"", "image = { on = \"zfs\" }"),
+        ("fs = { type = \"ext4\", zvol = true }", "image = { on = \"zfs\" }"),
+        (
+            "array = { level = 5 }\nimage = { on = \"vfat\" }",
+            "`xfs`, `btrfs` or `zfs`",
+        ),
+        (
+            "array = { level = 5 }\nimage = { on = \"xfs\", block = \"16K\" }",
+            "`block` is a setting of zvols",
+        ),
+        (
+            "array = { level = 5 }\nimage = { on = [\"none\", \"xfs\"], size = \"1G\" }",
+            "`size` is a setting of images",
+        ),
+        (
+            "image = { on = \"zfs\", preallocate = true }",
+            "leave `preallocate` out",
+        ),
+        (
+            "image = { on = \"zfs\", pool = \"raidz3\" }\narray = { level = 5 }",
+            "write level = \"none\"",
+        ),
+        ("image = { on = \"zfs\", log = true }", "journal"),
+        (
+            "array = { level = 5 }\nimage = { on = \"xfs\" }\nfs = { type = \"zfs\" }",
+            "use another filesystem",
+        ),
+        (
+            "array = { level = 5 }\nimage = { on = \"xfs\" }\nsnapshots = 1",
+            "leave `snapshots` out, or `image`",
+        ),
+        (
+            "array = { level = \"none\" }\nimage = { on = \"xfs\" }",
+            "uses one device",
+        ),
+        (
+            "array = { level = 5 }\nimage = { on = \"xfs\" }\nfs = { type = \"ext4\", journal_on = \"cache\" }",
+            "leave `journal_on` out",
+        ),
+    ] {
+        refused(stack, words);
+    }
+    let on_host = |image: &str| {
+        let source = format!(
+            "machine = \"host\"\n[disks]\ncount = 4\n[[stack]]\n{image}\n[[workload]]\nname = \"w\"\nio = {{}}\n"
+        );
+        read(&source, "studies/layers.toml", &Known::default()).map_err(|diagnostics| diagnostics.to_string())
+    };
+    on_host("array = { level = 5 }\nimage = { on = \"xfs\" }").expect("is possible");
+    let refused = on_host("image = { on = \"zfs\" }").expect_err("is refused");
+    assert!(refused.contains("write on = \"ext4\" or \"xfs\""), "{refused}");
 }

@@ -5,6 +5,10 @@ use super::{Layer, Level, StackSpec};
 impl StackSpec {
     /// Why no discard of the filesystem reaches a disk, whatever the disks are; `None` if they pass through every layer.
     pub fn passes_no_discards(&self) -> Option<String> {
+        // They free space of the filesystem that has the image.
+        if self.image.is_some() {
+            return None;
+        }
         let array = &self.array;
         let parity = [Some(array.level), array.of.map(|inner| inner.level)];
         let parity = parity.into_iter().flatten().find(|level| has_raid456(*level));

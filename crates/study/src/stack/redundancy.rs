@@ -34,8 +34,8 @@ impl StackSpec {
         match self.array.level.facts().manager {
             Manager::Md => Some(Keeper::Md),
             Manager::Lvm => Some(Keeper::Lvm),
-            Manager::Disks if self.filesystem.kind.is_pool() => Some(Keeper::Zfs),
-            Manager::Disks if self.filesystem.kind.makes(Several::Replicas) => Some(Keeper::Bcachefs),
+            Manager::Disks if self.lowest_filesystem().kind.is_pool() => Some(Keeper::Zfs),
+            Manager::Disks if self.lowest_filesystem().kind.makes(Several::Replicas) => Some(Keeper::Bcachefs),
             Manager::Disks => Some(Keeper::Btrfs),
         }
     }
@@ -45,7 +45,7 @@ impl StackSpec {
         if self.array.level != Level::None {
             return self.array.may_be_missing(disks);
         }
-        let (filesystem, disks) = (&self.filesystem, disks.saturating_sub(self.array.spares));
+        let (filesystem, disks) = (self.lowest_filesystem(), disks.saturating_sub(self.array.spares));
         if filesystem.kind.is_pool() {
             let width = filesystem.zfs.vdev_disks.unwrap_or(disks);
             return of_pool(filesystem.zfs.pool.unwrap_or(Pool::Stripe), width);
@@ -66,7 +66,7 @@ impl StackSpec {
     /// The usable space of a group of `disks`, in disks: without spares, copies and parity. `None` for nested arrays.
     pub fn usable_disks(&self, disks: u32) -> Option<f64> {
         let members = f64::from(disks.saturating_sub(self.array.spares));
-        let (array, filesystem) = (&self.array, &self.filesystem);
+        let (array, filesystem) = (&self.array, self.lowest_filesystem());
         if array.of.is_some() {
             return None;
         }

@@ -18,6 +18,9 @@ pub enum SilentCorruption {
 impl StackSpec {
     /// What becomes of data that a disk has silently changed; `None` for raw devices and nested arrays.
     pub fn silent_corruption(&self, disks: u32) -> Option<SilentCorruption> {
+        if let Some(under) = self.under_image().filter(Self::has_data_checksums) {
+            return under.silent_corruption(disks);
+        }
         if self.filesystem.kind.is_raw() || self.array.of.is_some() {
             return None;
         }

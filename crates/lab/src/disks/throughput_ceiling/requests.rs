@@ -138,7 +138,7 @@ fn writes_in_place(spec: &IoSpec, stack: &StackSpec) -> bool {
     let journals = |option: &String| option.split(',').any(|one| one == "data=journal");
     let journals_data =
         filesystem.journal_mode == Some(JournalMode::Journal) || stack.mount_options.iter().any(journals);
-    waits && filesystem.kind.overwrites() && !journals_data && !stack.array.write_journal
+    waits && stack.overwrites() && !journals_data && !stack.array.write_journal
 }
 
 /// The area over which the job's requests are distributed.
