@@ -22,7 +22,7 @@ pub(crate) fn check(machine: &MachineSpec, stack: &StackSpec) -> Vec<Impossible>
     };
     let mut all = filesystem::check(machine, &inside);
     all.extend(many_devices::check(machine, &inside));
-    all.extend(in_image(stack, image));
+    all.extend(in_image(stack, image, machine.create_once));
     all.extend(on_host(machine, image));
     all.extend(of_zvol(image));
     all.extend(snapshots(stack, image));
@@ -43,7 +43,7 @@ pub(crate) fn name_axes_of_image(reason: &mut Impossible) {
     }
 }
 
-fn in_image(stack: &StackSpec, image: &Image) -> Option<Impossible> {
+fn in_image(stack: &StackSpec, image: &Image, create_once: bool) -> Option<Impossible> {
     let kind = stack.filesystem.kind;
     if kind.is_pool() {
         let reason = format!(
@@ -59,6 +59,14 @@ fn in_image(stack: &StackSpec, image: &Image) -> Option<Impossible> {
     if stack.filesystem.journal_on.is_some() {
         let reason = format!("a filesystem in {} has its journal there, too", image.name());
         return impossible(&["journal_on", "image"], reason, "leave `journal_on` out");
+    }
+    if create_once {
+        let reason = format!("{} is not attached on copies of disks", image.name());
+        return impossible(
+            &["create_once", "image"],
+            reason,
+            "write `create_once = false`, or leave it out",
+        );
     }
     let bytes = image.size_bytes?;
     if bytes < kind.smallest_bytes {

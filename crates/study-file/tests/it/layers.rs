@@ -397,6 +397,10 @@ fn images_that_cannot_be_are_refused_with_what_would_be_right() {
     ] {
         refused(stack, words);
     }
+    let source =
+        "create_once = true\n[disks]\n[[stack]]\nimage = { on = \"xfs\" }\n[[workload]]\nname = \"w\"\nio = {}\n";
+    let copied = read(source, "studies/layers.toml", &Known::default()).expect_err("is refused");
+    assert!(copied.to_string().contains("`create_once = false`"), "{copied}");
     let on_host = |image: &str| {
         let source = format!(
             "machine = \"host\"\n[disks]\ncount = 4\n[[stack]]\n{image}\n[[workload]]\nname = \"w\"\nio = {{}}\n"

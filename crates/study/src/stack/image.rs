@@ -78,7 +78,9 @@ impl StackSpec {
     /// Whether any of its filesystems writes something else than what it was given.
     pub fn compresses(&self) -> bool {
         let by_mount = |option: &String| option.starts_with("compress");
-        self.filesystems().any(FilesystemSpec::compresses) || self.mount_options.iter().any(by_mount)
+        let of_image = self.image.iter().flat_map(|image| &image.mount_options);
+        let mut options = self.mount_options.iter().chain(of_image);
+        self.filesystems().any(FilesystemSpec::compresses) || options.any(by_mount)
     }
 
     /// Whether every filesystem writes changed data where it was.
