@@ -300,13 +300,13 @@ fn start_dirty_degraded(whether: &str) -> Result<(), Cause> {
 pub fn put_away(spec: &StackSpec, disks: &Disks, context: &mut Context<'_>) -> Result<(), Cause> {
     let name = context.setting.name;
     let host = image::name_of(name);
-    for folder in [name, &host].map(|name| context.setting.work_folder.join(name)) {
-        if context.access.executor.mounted(&folder)?.is_some() {
-            if spec.image.as_ref().is_some_and(|image| !image.is_zvol()) {
-                image::detach(&image::file_in(&folder), &mut context.access)?;
-            }
-            context.access.executor.unmount(&folder)?;
+    unmount_if_mounted(name, context)?;
+    if let Some(image) = &spec.image {
+        if !image.is_zvol() {
+            let folder = context.setting.work_folder.join(&host);
+            image::detach(&image::file_in(&folder), &mut context.access)?;
         }
+        unmount_if_mounted(&host, context)?;
     }
     if spec.lowest_filesystem().kind.is_pool() {
         let name = if spec.image.is_some() { &host } else { name };
@@ -335,6 +335,14 @@ pub fn put_away(spec: &StackSpec, disks: &Disks, context: &mut Context<'_>) -> R
         close_layers(&spec.member_layers, Some(number), context)?;
     }
     sysfs::write(Path::new("/proc/sys/vm/drop_caches"), "3")
+}
+
+fn unmount_if_mounted(name: &str, context: &mut Context<'_>) -> Result<(), Cause> {
+    let folder = context.setting.work_folder.join(name);
+    if context.access.executor.mounted(&folder)?.is_some() {
+        context.access.executor.unmount(&folder)?;
+    }
+    Ok(())
 }
 
 impl Recovered {

@@ -49,20 +49,8 @@ impl Creation<'_> {
         if let Some(ashift) = zfs.ashift {
             call = call.arg("-o").arg(format!("ashift={ashift}"));
         }
-        let sync = zfs.sync.map(|sync| match sync {
-            ZfsSync::Standard => "standard",
-            ZfsSync::Always => "always",
-            ZfsSync::Disabled => "disabled",
-        });
-        let properties = [
-            ("recordsize", zfs.recordsize_bytes.map(|bytes| bytes.to_string())),
-            ("compression", self.spec.compression.clone()),
-            ("sync", sync.map(str::to_owned)),
-        ];
-        for (property, value) in properties {
-            if let Some(value) = value {
-                call = call.arg("-O").arg(format!("{property}={value}"));
-            }
+        for (property, value) in properties(self.spec) {
+            call = call.arg("-O").arg(format!("{property}={value}"));
         }
         call = call.arg(self.name);
         match zfs.pool.unwrap_or(Kind::Stripe) {
@@ -85,6 +73,22 @@ impl Creation<'_> {
         }
         call
     }
+}
+
+/// The properties that the study sets, as `zfs get -p` shows them.
+pub(crate) fn properties(spec: &FilesystemSpec) -> Vec<(&'static str, String)> {
+    let sync = spec.zfs.sync.map(|sync| match sync {
+        ZfsSync::Standard => "standard",
+        ZfsSync::Always => "always",
+        ZfsSync::Disabled => "disabled",
+    });
+    let all = [
+        ("recordsize", spec.zfs.recordsize_bytes.map(|bytes| bytes.to_string())),
+        ("compression", spec.compression.clone()),
+        ("sync", sync.map(str::to_owned)),
+    ];
+    let set = all.into_iter().filter_map(|(name, value)| Some((name, value?)));
+    set.collect()
 }
 
 /// Whether spares are distributed over all disks.
@@ -181,6 +185,28 @@ mod tests {
             creation.invocation().to_string(),
             "zpool create -f -o cachefile=none -O mountpoint=legacy -o ashift=12 -O recordsize=1048576 \
              -O compression=lz4 -O sync=always raidlab raidz2 /dev/vda1 /dev/vdb1 log /dev/vdc1 cache /dev/vdd1"
+        );
+    }
+
+    #[test]
+    fn only_properties_that_the_study_sets_are_asked_for() {
+        assert!(properties(&FilesystemSpec::default()).is_empty());
+        let spec = FilesystemSpec {
+            compression: Some("lz4".to_owned()),
+            zfs: ZfsSpec {
+                recordsize_bytes: Some(1 << 20),
+                sync: Some(ZfsSync::Always),
+                ..ZfsSpec::default()
+            },
+            ..FilesystemSpec::default()
+        };
+        assert_eq!(
+            properties(&spec),
+            [
+                ("recordsize", "1048576".to_owned()),
+                ("compression", "lz4".to_owned()),
+                ("sync", "always".to_owned())
+            ]
         );
     }
 

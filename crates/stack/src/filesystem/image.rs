@@ -198,6 +198,7 @@ fn wait_until_gone(node: &Path, executor: &mut dyn Executor) -> Result<(), Cause
 /// Detaches the loop devices of this file, and waits until they are gone: udev may have them open for a moment.
 pub(crate) fn detach(file: &Path, access: &mut Access<'_>) -> Result<(), Cause> {
     let list = Invocation::new(Tool::Losetup).args(["--list", "--noheadings", "--output", "NAME,BACK-FILE"]);
+    let mut refused = None;
     for _ in 0..500 {
         let listed = access.ask(&list)?.stdout;
         let attached = attached_to(&listed, file);
@@ -206,11 +207,12 @@ pub(crate) fn detach(file: &Path, access: &mut Access<'_>) -> Result<(), Cause> 
         }
         for node in attached {
             let call = Invocation::new(Tool::Losetup).arg("--detach").arg(node);
-            access.run::<&Path>(&call, &[])?;
+            // It may be gone since it was listed.
+            refused = access.run::<&Path>(&call, &[]).err();
         }
         access.executor.sleep(Duration::from_millis(10));
     }
-    Err(Cause::State(format!("{} stays attached", file.display())))
+    Err(refused.unwrap_or_else(|| Cause::State(format!("{} stays attached", file.display()))))
 }
 
 /// `/dev/loop0 /mnt/image`

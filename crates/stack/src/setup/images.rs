@@ -8,7 +8,7 @@ use crate::machine::context::Context;
 use crate::machine::disks::Disks;
 use crate::machine::error::Cause;
 use crate::machine::undo::Undo;
-use study::stack::{Image, Level, StackSpec};
+use study::stack::{Image, StackSpec};
 
 impl Setup {
     /// The stack's own filesystem, in an image on the stack below.
@@ -19,9 +19,10 @@ impl Setup {
         name: &str,
         context: &mut Context<'_>,
     ) -> Result<Stack, Cause> {
-        let none = || Cause::Impossible("an image needs a filesystem that it is on".to_owned());
         let (Some(mounting), Some(folder)) = (below.mounting, below.mount_point) else {
-            return Err(none());
+            return Err(Cause::Impossible(
+                "an image needs a filesystem that it is on".to_owned(),
+            ));
         };
         self.begin("create image", context);
         let stored = StoredImage {
@@ -36,13 +37,10 @@ impl Setup {
         let device = stored.attach(context)?;
         // What was never written to it is zeros, whatever the disks have.
         self.zeroed = true;
-        // It knows nothing of the array below.
+        // The image's own programs are recorded with their versions, too.
         let inside = StackSpec {
-            array: study::stack::ArraySpec {
-                level: Level::Single,
-                ..Default::default()
-            },
-            ..spec.clone()
+            image: Some(image.clone()),
+            ..spec.inside_image()
         };
         let base = BaseDevice::of_disks(vec![device.clone()]);
         let (mount_point, mounting) = match versions(&inside, context)? {

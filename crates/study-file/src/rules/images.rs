@@ -4,25 +4,17 @@ use crate::rules::filesystem;
 use crate::rules::impossible::{Impossible, impossible};
 use crate::rules::many_devices;
 use crate::syntax::unit::describe_size;
-use study::stack::{ArraySpec, FilesystemKind, Image, Level, MachineKind, MachineSpec, StackSpec};
+use study::stack::{FilesystemKind, Image, MachineKind, MachineSpec, StackSpec};
 
 /// Reasons of the filesystem in the image, which is on one device, and of the image.
 pub(crate) fn check(machine: &MachineSpec, stack: &StackSpec) -> Vec<Impossible> {
     let Some(image) = &stack.image else {
         return Vec::new();
     };
-    let inside = StackSpec {
-        array: ArraySpec {
-            level: Level::Single,
-            ..ArraySpec::default()
-        },
-        filesystem: stack.filesystem.clone(),
-        mount_options: stack.mount_options.clone(),
-        ..StackSpec::default()
-    };
+    let inside = stack.inside_image();
     let mut all = filesystem::check(machine, &inside);
     all.extend(many_devices::check(machine, &inside));
-    all.extend(in_image(stack, image, machine.create_once));
+    all.extend(in_image(stack, image));
     all.extend(on_host(machine, image));
     all.extend(of_zvol(image));
     all.extend(snapshots(stack, image));
@@ -43,7 +35,7 @@ pub(crate) fn name_axes_of_image(reason: &mut Impossible) {
     }
 }
 
-fn in_image(stack: &StackSpec, image: &Image, create_once: bool) -> Option<Impossible> {
+fn in_image(stack: &StackSpec, image: &Image) -> Option<Impossible> {
     let kind = stack.filesystem.kind;
     if kind.is_pool() {
         let reason = format!(
@@ -56,17 +48,16 @@ fn in_image(stack: &StackSpec, image: &Image, create_once: bool) -> Option<Impos
             "use another filesystem, or leave `image` out",
         );
     }
+    if kind.is_raw() {
+        let reason = format!(
+            "{} is empty: what was never written to it is read without the disks",
+            image.name()
+        );
+        return impossible(&["type", "image"], reason, "use a filesystem, or leave `image` out");
+    }
     if stack.filesystem.journal_on.is_some() {
         let reason = format!("a filesystem in {} has its journal there, too", image.name());
         return impossible(&["journal_on", "image"], reason, "leave `journal_on` out");
-    }
-    if create_once {
-        let reason = format!("{} is not attached on copies of disks", image.name());
-        return impossible(
-            &["create_once", "image"],
-            reason,
-            "write `create_once = false`, or leave it out",
-        );
     }
     let bytes = image.size_bytes?;
     if bytes < kind.smallest_bytes {

@@ -3,6 +3,7 @@
 use crate::axes::Point;
 use crate::rules::consistency::group_is_there;
 use crate::rules::impossible::{Impossible, PAGE_BYTES, impossible};
+use crate::schema::keys;
 use crate::syntax::unit::describe_size;
 use study::stack::{CACHE, CacheKind, Layer, Level, MachineKind, MachineSpec, StackSpec, VolumeKind};
 
@@ -117,9 +118,7 @@ pub(crate) fn setting_of_nothing(stack: &StackSpec, point: &Point) -> Option<Imp
     ];
     of_layers.into_iter().find_map(|(axes, is_there, nothing, layer)| {
         let axis = *axes.iter().find(|axis| !is_there && is_set(axis))?;
-        let key = axis.trim_start_matches("luks_").trim_start_matches("volume_");
-        let key = key.trim_start_matches("partition_").trim_start_matches("cache_");
-        let key = key.trim_start_matches("image_");
+        let key = keys::all().find(|key| key.axis_name == axis)?.name;
         let reason = format!("`{key}` is a setting of {nothing}");
         let help = "leave it out, or put the stacks without the layer in a [[stack]] of their own";
         impossible(&[axis, layer], reason, help)

@@ -19,7 +19,7 @@ use study::stack::{Align, FilesystemKind, Image, Layer, MachineKind, MachineSpec
 
 /// All reasons why the stack is impossible.
 pub(crate) fn check_stack(machine: &MachineSpec, stack: &StackSpec, disk_bytes: Option<u64>) -> Vec<Impossible> {
-    match stack.under_image() {
+    let mut all = match stack.under_image() {
         None => check_on_disks(machine, stack, disk_bytes),
         Some(under) => {
             let mut all = check_on_disks(machine, &under, disk_bytes);
@@ -27,7 +27,9 @@ pub(crate) fn check_stack(machine: &MachineSpec, stack: &StackSpec, disk_bytes: 
             all.extend(images::check(machine, stack));
             all
         }
-    }
+    };
+    all.extend(created_once(machine, stack));
+    all
 }
 
 /// Those of a stack without an image.
@@ -46,7 +48,6 @@ fn check_on_disks(machine: &MachineSpec, stack: &StackSpec, disk_bytes: Option<u
     all.extend(filesystem::check(machine, stack));
     all.extend(machine::buses(machine));
     all.extend(room(machine, stack, disk_bytes));
-    all.extend(created_once(machine, stack));
     all.extend(read_ahead(stack));
     all.extend(memory::of_stack(machine, stack, disk_bytes));
     all
@@ -79,6 +80,8 @@ fn created_once(machine: &MachineSpec, stack: &StackSpec) -> Option<Impossible> 
         "LVM's volumes are not activated on copies of disks".to_owned()
     } else if let Some(layer) = stack.all_layers().next() {
         format!("{} is not opened on copies of disks", layer.name())
+    } else if let Some(image) = &stack.image {
+        format!("{} is not attached on copies of disks", image.name())
     } else if arrays.any(|array| array.integrity.is_some()) {
         "dm-integrity is not opened on copies of disks".to_owned()
     } else if stack.filesystem_kinds().any(|kind| kind == FilesystemKind::Bcachefs) {
@@ -87,7 +90,7 @@ fn created_once(machine: &MachineSpec, stack: &StackSpec) -> Option<Impossible> 
         return None;
     };
     impossible(
-        &["create_once", "level", "integrity", "type"],
+        &["create_once", "level", "integrity", "type", "image"],
         what,
         "write `create_once = false`, or leave it out",
     )

@@ -383,6 +383,10 @@ fn images_that_cannot_be_are_refused_with_what_would_be_right() {
             "use another filesystem",
         ),
         (
+            "array = { level = 5 }\nimage = { on = \"xfs\" }\nfs = { type = \"raw\" }",
+            "use a filesystem",
+        ),
+        (
             "array = { level = 5 }\nimage = { on = \"xfs\" }\nsnapshots = 1",
             "leave `snapshots` out, or `image`",
         ),

@@ -1,6 +1,6 @@
 //! Files and zvols that carry the stack's filesystem, as the disks of virtual machines do.
 
-use super::{FilesystemKind, FilesystemSpec, StackSpec};
+use super::{ArraySpec, FilesystemKind, FilesystemSpec, Level, StackSpec};
 use serde::{Deserialize, Serialize};
 
 /// A file or a zvol on a filesystem, which carries the stack's own filesystem: the disk of a virtual machine.
@@ -88,6 +88,19 @@ impl StackSpec {
         let is_off = |image: &Image| image.mount_options.iter().any(|option| option == "nodatacow");
         let of_image = self.image.as_ref().filter(|image| !is_off(image));
         self.filesystem.kind.overwrites() && of_image.is_none_or(|image| image.filesystem.kind.overwrites())
+    }
+
+    /// What a guest has in the image: a filesystem on one device, which knows nothing of the array below.
+    pub fn inside_image(&self) -> StackSpec {
+        StackSpec {
+            array: ArraySpec {
+                level: Level::Single,
+                ..ArraySpec::default()
+            },
+            filesystem: self.filesystem.clone(),
+            mount_options: self.mount_options.clone(),
+            ..StackSpec::default()
+        }
     }
 
     /// The stack that the image is on; `None` without one.

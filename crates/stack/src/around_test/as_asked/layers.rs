@@ -1,7 +1,7 @@
 //! Layers, LVM's volumes and pools.
 
 use super::Comparison;
-use crate::array::zfs::ZFS;
+use crate::array::zfs::{self, ZFS};
 use crate::array::{luks, lvm, lvm_cache};
 use crate::machine::context::Context;
 use crate::machine::device::BlockDevice;
@@ -9,7 +9,7 @@ use crate::machine::device_mapper;
 use crate::machine::error::Cause;
 use crate::machine::request_queue::in_use;
 use crate::setup::stack::Stack;
-use study::stack::{CacheKind, DiskCache, Image, Layer, Luks, StackSpec, Volume, ZfsSpec, ZfsSync};
+use study::stack::{CacheKind, DiskCache, Layer, Luks, StackSpec, Volume};
 use tools::Invocation;
 
 /// Compares all of them. An act may have replaced a member, whose layers are then not compared.
@@ -108,10 +108,10 @@ fn of_lvm(stack: &Stack, spec: &StackSpec, all: &mut Comparison, context: &mut C
         ("vg_extent_size", array.extent_bytes),
     ];
     let group = lvm::group_of(context.setting.name);
+    let devices: Vec<_> = stack.below.iter().map(|device| device.path.clone()).collect();
+    let udev = lvm::udev_runs(context.access.executor);
     for (field, asked) in asked {
         let Some(asked) = asked else { continue };
-        let devices: Vec<_> = stack.below.iter().map(|device| device.path.clone()).collect();
-        let udev = lvm::udev_runs(context.access.executor);
         let ask = lvm::call("lvs", &devices, udev).args(["--noheadings", "--nosuffix", "--units", "b"]);
         let shown = context.access.ask(&ask.args(["--options", field]).arg(&group))?.stdout;
         all.compare(&format!("{field} of {group}"), &asked.to_string(), shown.trim());
@@ -122,11 +122,11 @@ fn of_lvm(stack: &Stack, spec: &StackSpec, all: &mut Comparison, context: &mut C
 /// Properties of the pool's dataset, or of its zvol.
 fn of_pool(stack: &Stack, spec: &StackSpec, all: &mut Comparison, context: &mut Context<'_>) -> Result<(), Cause> {
     let Some(pool) = stack.pool() else { return Ok(()) };
-    let lowest = spec.lowest_filesystem();
     let zvol = stack.image.as_ref().map(|image| image.zvol());
     let dataset = zvol.as_deref().unwrap_or(&pool.name);
-    let block = spec.image.as_ref().and_then(|image: &Image| image.block_bytes);
-    let asked = properties(&lowest.zfs, lowest.compression.as_deref(), block);
+    let block = spec.image.as_ref().and_then(|image| image.block_bytes);
+    let mut asked = zfs::properties(spec.lowest_filesystem());
+    asked.extend(block.map(|bytes| ("volblocksize", bytes.to_string())));
     if asked.is_empty() {
         return Ok(());
     }
@@ -143,44 +143,4 @@ fn of_pool(stack: &Stack, spec: &StackSpec, all: &mut Comparison, context: &mut 
         all.compare(&key, &asked, found.unwrap_or("nothing"));
     }
     Ok(())
-}
-
-/// What the study sets, as `zfs get -p` shows it.
-fn properties(zfs: &ZfsSpec, compression: Option<&str>, block: Option<u64>) -> Vec<(&'static str, String)> {
-    let sync = zfs.sync.map(|sync| match sync {
-        ZfsSync::Standard => "standard",
-        ZfsSync::Always => "always",
-        ZfsSync::Disabled => "disabled",
-    });
-    let all = [
-        ("recordsize", zfs.recordsize_bytes.map(|bytes| bytes.to_string())),
-        ("volblocksize", block.map(|bytes| bytes.to_string())),
-        ("compression", compression.map(str::to_owned)),
-        ("sync", sync.map(str::to_owned)),
-    ];
-    let set = all.into_iter().filter_map(|(name, value)| Some((name, value?)));
-    set.collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_properties_that_the_study_sets_are_asked_for() {
-        assert!(properties(&ZfsSpec::default(), None, None).is_empty());
-        let zfs = ZfsSpec {
-            recordsize_bytes: Some(1 << 20),
-            sync: Some(ZfsSync::Always),
-            ..ZfsSpec::default()
-        };
-        assert_eq!(
-            properties(&zfs, Some("lz4"), None),
-            [
-                ("recordsize", "1048576".to_owned()),
-                ("compression", "lz4".to_owned()),
-                ("sync", "always".to_owned())
-            ]
-        );
-    }
 }
