@@ -16,53 +16,42 @@ ZFS gets a kernel of its own, from Debian's packages; bcachefs, which Linux has 
 Debian's `bcachefs-tools` in experimental.
 ";
 
-/// Axes of the array; the others belong to the filesystem.
-const TOPOLOGY: &[&str] = &[
-    "members",
-    "level",
-    "of_level",
-    "of_disks",
-    "layout",
-    "bitmap",
-    "bitmap_chunk",
-    "write_mostly",
-    "write_behind",
-    "write_journal",
-    "journal_mode",
-    "ppl",
-    "stripe_cache",
-    "group_thread_cnt",
-    "rmw_level",
-    "skip_copy",
-    "sync_speed_min",
-    "sync_speed_max",
-    "initial_resync",
-    "partition",
-    "partition_start",
-    "cache",
-    "cache_mode",
-    "cache_size",
-    "luks",
-    "luks_sector_size",
-    "no_read_workqueue",
-    "no_write_workqueue",
-    "volume",
-    "volume_chunk",
-    "snapshot_size",
-    "image",
-    "image_pool",
-    "image_block",
-    "image_log",
-    "image_sync",
-    "image_mount",
-    "preallocate",
-    "image_size",
-    "snapshots",
-    "integrity",
-    "integrity_mode",
-    "spares",
-    "metadata",
+/// Axes that are no part of a topology: machine and disks, sizes, and settings that change no stack.
+const NO_TOPOLOGY: &[&str] = &[
+    "kernel",
+    "cpu",
+    "cores",
+    "ram",
+    "create_once",
+    "model",
+    "count",
+    "filled",
+    "written",
+    "zone",
+    "of_chunk",
+    "chunk",
+    "type",
+    "block_size",
+    "journal",
+    "journal_size",
+    "log_buffers",
+    "log_buffer_size",
+    "lazy_init",
+    "extent",
+    "size",
+    "mount",
+    "scheduler",
+    "read_ahead",
+    "queue_depth",
+    "write_cache",
+    "replicate",
 ];
+
+/// Axes of the array, its members and its layers: all that are neither of the filesystem nor no part of a topology.
+fn topology() -> Vec<&'static str> {
+    let is_other = |axis: &&str| FILESYSTEM.contains(axis) || NO_TOPOLOGY.contains(axis);
+    label::axes().filter(|axis| !is_other(axis)).collect()
+}
 
 /// What the filesystem does with several disks or with external devices.
 const FILESYSTEM: &[&str] = &[
@@ -99,7 +88,7 @@ fn stacks(plan: &Plan) -> String {
         .collect();
     page.push_str("\n## Topologies\n\n");
     let kinds = kinds(plan);
-    table(&mut page, &plain, &kinds, TOPOLOGY);
+    table(&mut page, &plain, &kinds, &topology());
     let own: Vec<&Cell> = plan
         .cells
         .iter()
@@ -109,7 +98,7 @@ fn stacks(plan: &Plan) -> String {
         "\n## Filesystems with several disks\n\nFilesystems with RAID of their own, external journals, and stripe geometry \
          that is wrong on\npurpose or not given; in the table above it is right.\n\n",
     );
-    table(&mut page, &own, &kinds, &[TOPOLOGY, FILESYSTEM].concat());
+    table(&mut page, &own, &kinds, &[topology().as_slice(), FILESYSTEM].concat());
     left_out(&mut page, plan);
     page
 }

@@ -94,6 +94,11 @@ const ORDER: &[&str] = &[
     "replicate",
 ];
 
+/// The axes in the order of a label.
+pub fn axes() -> impl Iterator<Item = &'static str> {
+    ORDER.iter().copied()
+}
+
 /// Sets every cell's label and key.
 pub(crate) fn put_on(cells: &mut [Cell]) {
     let varies = varying_axes(cells);
